@@ -1,0 +1,279 @@
+"""From distances to σ, and from σ to the affinities P.
+
+σ_i is chosen so that the Gaussian around x_i has the wanted perplexity (exp of its entropy). P then
+uses the mean of the two scales of a pair::
+
+    σ_ij  = (σ_i + σ_j) / 2
+    p_j|i ∝ exp(−‖x_i − x_j‖² / (2 σ_ij²)),   Σ_j p_j|i = 1
+    p_ij  = (p_j|i + p_i|j) / (2n)
+
+P is kept dense, over all pairs, or sparse, over the pairs of which one is among the nearest
+neighbours of the other; both are symmetric and sum to 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numba import njit, prange
+
+if TYPE_CHECKING:
+    from dtsne._typing import FloatArray, IntArray
+
+_FASTMATH = {"reassoc", "contract", "nsz"}
+# Entropies agree to this many nats: σ is then right to about one part in a million.
+_ENTROPY_TOLERANCE = 1e-7
+_MAX_SEARCH_STEPS = 100
+# The smallest σ as a share of the median. Rows with more copies than the perplexity have no σ at
+# all, and near-copies one that would make every other point's kernel look flat beside theirs.
+_SIGMA_FLOOR = 0.01
+
+
+@dataclass(frozen=True)
+class DenseAffinities:
+    """P over all pairs: ``values[i, j]`` is p_ij."""
+
+    values: FloatArray
+
+    @property
+    def entropy(self) -> float:
+        """Σ p log p, the part of KL(P‖Q) that no map changes."""
+        return _sum_p_log_p(self.values.reshape(-1))
+
+
+@dataclass(frozen=True)
+class SparseAffinities:
+    """P over neighbouring pairs, as the three arrays of a CSR matrix."""
+
+    row_starts: IntArray
+    columns: IntArray
+    values: FloatArray
+
+    @property
+    def entropy(self) -> float:
+        """Σ p log p, the part of KL(P‖Q) that no map changes."""
+        return _sum_p_log_p(self.values)
+
+
+Affinities = DenseAffinities | SparseAffinities
+
+
+def find_sigmas(squared_distances: FloatArray, perplexity: float) -> FloatArray:
+    """Find each row's σ by a bracketed Newton search on log(1/2σ²).
+
+    Parameters
+    ----------
+    squared_distances : ndarray of shape (n, k)
+        From each point to its neighbours, in any order.
+    perplexity : float
+        Less than k.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        0 where a point has at least as many copies as the perplexity: no σ gives it then.
+    """
+    sigmas = np.empty(len(squared_distances))
+    _search_sigmas(squared_distances, np.log(perplexity), sigmas)
+    return sigmas
+
+
+def floor_sigmas(sigmas: FloatArray) -> FloatArray:
+    """Lift the σ of copies and near-copies to a small share of the median of the others."""
+    return np.maximum(sigmas, _SIGMA_FLOOR * np.median(sigmas[sigmas > 0]))
+
+
+def dense_affinities(
+    squared_distances: FloatArray, sigmas: FloatArray, dtype: type = np.float32
+) -> DenseAffinities:
+    """Affinities of all pairs, from the n × n squared distances."""
+    n = len(sigmas)
+    values = np.empty((n, n), dtype)
+    shifts, norms = np.empty(n), np.empty(n)
+    _normalise_dense(squared_distances, sigmas, shifts, norms)
+    _fill_dense(squared_distances, sigmas, shifts, norms, values)
+    return DenseAffinities(values)
+
+
+def sparse_affinities(
+    indices: IntArray, squared_distances: FloatArray, sigmas: FloatArray, dtype: type = np.float32
+) -> SparseAffinities:
+    """Affinities of the pairs of which one is among the other's k nearest.
+
+    A pair counts in both rows even if only one of the two has the other as a neighbour: a point in
+    a dense place is not aware of an outlier that is, through σ_ij, strongly tied to it.
+    """
+    row_starts, columns, squared = symmetric_graph(indices, squared_distances)
+    n = len(sigmas)
+    values = np.empty(len(columns), dtype)
+    shifts, norms = np.empty(n), np.empty(n)
+    _normalise_sparse(row_starts, columns, squared, sigmas, shifts, norms)
+    _fill_sparse(row_starts, columns, squared, sigmas, shifts, norms, values)
+    return SparseAffinities(row_starts, columns, values)
+
+
+def symmetric_graph(
+    indices: IntArray, squared_distances: FloatArray
+) -> tuple[IntArray, IntArray, FloatArray]:
+    """Union of the neighbour lists and their transpose, as CSR with sorted columns."""
+    n, k = indices.shape
+    in_degrees = np.bincount(indices.ravel(), minlength=n)
+    # Room for both directions of every edge; mutual ones leave some of it unused.
+    starts = np.zeros(n + 1, np.int64)
+    np.cumsum(in_degrees + k, out=starts[1:])
+    columns = np.empty(starts[-1], np.int32)
+    squared = np.empty(starts[-1], squared_distances.dtype)
+    _scatter_both_directions(indices, squared_distances, starts, columns, squared)
+    degrees = np.empty(n, np.int64)
+    _sort_and_drop_repeats(starts, columns, squared, degrees)
+    row_starts = np.zeros(n + 1, np.int64)
+    np.cumsum(degrees, out=row_starts[1:])
+    kept = np.repeat(starts[:-1] - row_starts[:-1], degrees) + np.arange(row_starts[-1])
+    return row_starts, columns[kept], squared[kept]
+
+
+@njit(parallel=True, fastmath=_FASTMATH, cache=True)
+def _search_sigmas(squared_distances, wanted_entropy, sigmas):  # type: ignore[no-untyped-def]
+    for i in prange(squared_distances.shape[0]):
+        row = squared_distances[i]
+        nearest = row.min()
+        excess = row.mean() - nearest
+        n_nearest = 0
+        for j in range(len(row)):
+            n_nearest += row[j] == nearest
+        if np.log(n_nearest) >= wanted_entropy or excess == 0.0:
+            # The entropy of the nearest alone is already too large for any σ. Only copies at 0 make
+            # it so in practice; equidistant points (a simplex) get the scale of their distance.
+            sigmas[i] = np.sqrt(nearest)
+            continue
+        lowest, highest = -np.inf, np.inf
+        log_precision = -np.log(excess)
+        for _ in range(_MAX_SEARCH_STEPS):
+            precision = np.exp(log_precision)
+            total = 0.0
+            first = 0.0
+            second = 0.0
+            for j in range(len(row)):
+                gap = row[j] - nearest
+                weight = np.exp(-precision * gap)
+                total += weight
+                first += weight * gap
+                second += weight * gap * gap
+            mean = first / total
+            surplus = np.log(total) + precision * mean - wanted_entropy
+            if abs(surplus) < _ENTROPY_TOLERANCE:
+                break
+            if surplus > 0:
+                lowest = log_precision
+            else:
+                highest = log_precision
+            slope = precision * precision * (second / total - mean * mean)
+            log_precision += surplus / slope if slope > 0 else np.inf
+            if not lowest < log_precision < highest:
+                if highest == np.inf:
+                    log_precision = lowest + 1.0
+                elif lowest == -np.inf:
+                    log_precision = highest - 1.0
+                else:
+                    log_precision = 0.5 * (lowest + highest)
+        sigmas[i] = np.sqrt(0.5 / np.exp(log_precision))
+
+
+@njit(inline="always", cache=True)
+def _exponent(squared_distance, sigma_i, sigma_j):  # type: ignore[no-untyped-def]
+    """‖x_i − x_j‖² / (2 σ_ij²)."""
+    return 2.0 * squared_distance / ((sigma_i + sigma_j) * (sigma_i + sigma_j))
+
+
+@njit(parallel=True, fastmath=_FASTMATH, cache=True)
+def _normalise_dense(squared_distances, sigmas, shifts, norms):  # type: ignore[no-untyped-def]
+    """Row minima of the exponents and the sums after that shift.
+
+    Without the shift the whole row of an outlier would underflow to 0.
+    """
+    n = len(sigmas)
+    for i in prange(n):
+        shift = np.inf
+        for j in range(n):
+            if j != i:
+                shift = min(shift, _exponent(squared_distances[i, j], sigmas[i], sigmas[j]))
+        total = 0.0
+        for j in range(n):
+            if j != i:
+                total += np.exp(shift - _exponent(squared_distances[i, j], sigmas[i], sigmas[j]))
+        shifts[i] = shift
+        norms[i] = total
+
+
+@njit(parallel=True, fastmath=_FASTMATH, cache=True)
+def _fill_dense(squared_distances, sigmas, shifts, norms, values):  # type: ignore[no-untyped-def]
+    n = len(sigmas)
+    for i in prange(n):
+        for j in range(n):
+            exponent = _exponent(squared_distances[i, j], sigmas[i], sigmas[j])
+            values[i, j] = (
+                np.exp(shifts[i] - exponent) / norms[i] + np.exp(shifts[j] - exponent) / norms[j]
+            ) / (2 * n)
+        values[i, i] = 0.0
+
+
+@njit(parallel=True, fastmath=_FASTMATH, cache=True)
+def _normalise_sparse(row_starts, columns, squared, sigmas, shifts, norms):  # type: ignore[no-untyped-def]
+    for i in prange(len(sigmas)):
+        shift = np.inf
+        for e in range(row_starts[i], row_starts[i + 1]):
+            shift = min(shift, _exponent(squared[e], sigmas[i], sigmas[columns[e]]))
+        total = 0.0
+        for e in range(row_starts[i], row_starts[i + 1]):
+            total += np.exp(shift - _exponent(squared[e], sigmas[i], sigmas[columns[e]]))
+        shifts[i] = shift
+        norms[i] = total
+
+
+@njit(parallel=True, fastmath=_FASTMATH, cache=True)
+def _fill_sparse(row_starts, columns, squared, sigmas, shifts, norms, values):  # type: ignore[no-untyped-def]
+    n = len(sigmas)
+    for i in prange(n):
+        for e in range(row_starts[i], row_starts[i + 1]):
+            j = columns[e]
+            exponent = _exponent(squared[e], sigmas[i], sigmas[j])
+            values[e] = (
+                np.exp(shifts[i] - exponent) / norms[i] + np.exp(shifts[j] - exponent) / norms[j]
+            ) / (2 * n)
+
+
+@njit(cache=True)
+def _scatter_both_directions(indices, squared_distances, starts, columns, squared):  # type: ignore[no-untyped-def]
+    n, k = indices.shape
+    ends = starts[:-1].copy()
+    for i in range(n):
+        for e in range(k):
+            j = indices[i, e]
+            for row, column in ((i, j), (j, i)):
+                columns[ends[row]] = column
+                squared[ends[row]] = squared_distances[i, e]
+                ends[row] += 1
+
+
+@njit(parallel=True, cache=True)
+def _sort_and_drop_repeats(starts, columns, squared, degrees):  # type: ignore[no-untyped-def]
+    for i in prange(len(degrees)):
+        row_columns = columns[starts[i] : starts[i + 1]]
+        row_squared = squared[starts[i] : starts[i + 1]]
+        order = np.argsort(row_columns)
+        row_columns[:] = row_columns[order]
+        row_squared[:] = row_squared[order]
+        degree = 0
+        for e in range(len(row_columns)):
+            if degree == 0 or row_columns[e] != row_columns[degree - 1]:
+                row_columns[degree] = row_columns[e]
+                row_squared[degree] = row_squared[e]
+                degree += 1
+        degrees[i] = degree
+
+
+def _sum_p_log_p(values: FloatArray) -> float:
+    positive = values[values > 0].astype(np.float64)
+    return float(positive @ np.log(positive))

@@ -1,0 +1,55 @@
+"""What `load` returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FloatArray: TypeAlias = NDArray[np.floating[Any]]
+IntArray: TypeAlias = NDArray[np.int64]
+
+
+class Table(NamedTuple):
+    """The bare content of a set: points, labels, and what the labels stand for."""
+
+    X: FloatArray
+    labels: IntArray
+    label_names: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)  # eq: two arrays have no single truth value
+class Dataset:
+    """A data set, unpackable as ``X, labels, description = load(...)``.
+
+    Attributes
+    ----------
+    name : str
+        The name it was loaded by.
+    X : ndarray of shape (n, d)
+        The points, one in each row: float64 for synthetic sets and ``"digits"``, float32 for
+        the other real ones, whatever their type on disk.
+    labels : ndarray of shape (n,) or None
+        The cluster of each point, an index into `label_names`; None where there is no labelling.
+    label_names : tuple of str
+        What the labels stand for.
+    description : str
+        What it is, n × d, its origin, its preprocessing, and its licence where known.
+    """
+
+    name: str
+    X: FloatArray
+    labels: IntArray | None
+    label_names: tuple[str, ...]
+    description: str
+
+    def __iter__(self) -> Iterator[Any]:
+        """Yield the points, the labels and the description."""
+        yield self.X
+        yield self.labels
+        yield self.description

@@ -1,0 +1,122 @@
+"""Checks shared by the measures, so that each of them starts from clean arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from dtsne._typing import FloatArray, IntArray
+
+Metric: TypeAlias = Literal["euclidean", "cosine"]
+RandomState: TypeAlias = int | np.random.Generator | None
+
+# The fewest points for which every measure is defined (trustworthiness needs 1 ≤ k < n / 2).
+MIN_ROWS = 4
+DEFAULT_MAX_ROWS = 10_000
+
+
+@dataclass(frozen=True, eq=False)
+class Spaces:
+    """The same points in the data and in the map, row by row.
+
+    For the cosine metric ``data`` holds rows of length 1. Euclidean distances e between them have
+    the order of cosine distances and give these as e² / 2, so that one search serves both metrics.
+    """
+
+    data: FloatArray
+    map: FloatArray
+    metric: Metric
+
+    @property
+    def n(self) -> int:
+        """Number of points."""
+        return len(self.data)
+
+    def data_distances(self, euclidean: FloatArray) -> FloatArray:
+        """Turn Euclidean distances between rows of ``data`` into those of the metric."""
+        return euclidean**2 / 2 if self.metric == "cosine" else euclidean
+
+
+def check_spaces(X: ArrayLike, Y: ArrayLike, metric: Metric = "euclidean") -> Spaces:
+    """Turn data and map into float64 arrays that fit each other, or say why they do not."""
+    data = _check_points(X, "X")
+    map_ = _check_points(Y, "Y")
+    if len(data) != len(map_):
+        raise ValueError(
+            f"X has {len(data)} rows and Y has {len(map_)}; "
+            "give both for the same points, in the same order."
+        )
+    if len(data) < MIN_ROWS:
+        raise ValueError(f"{len(data)} points are too few to measure; give at least {MIN_ROWS}.")
+    if metric == "cosine":
+        data = _with_unit_rows(data)
+    elif metric != "euclidean":
+        raise ValueError(f"metric={metric!r} is not known; choose 'euclidean' or 'cosine'.")
+    return Spaces(data, map_, metric)
+
+
+def check_labels(labels: ArrayLike, n: int) -> np.ndarray[Any, Any]:
+    """Turn labels into an array of one value a point, none of them missing."""
+    checked = np.asarray(labels)
+    if checked.shape != (n,):
+        raise ValueError(
+            f"labels has shape {checked.shape} for {n} points; give one label for each point."
+        )
+    # Missing values of every kind (NaN, NaT, pandas.NA) are those that do not equal themselves.
+    if any(label is None or (label == label) is not True for label in checked.tolist()):
+        raise ValueError("labels has missing values; name them, or leave these points out.")
+    return checked
+
+
+def check_count(name: str, value: int, *, least: int, most: int, why: str) -> int:
+    """Return an integer option that lies between its bounds."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise TypeError(f"{name}={value!r} has to be an integer.")
+    if not least <= value <= most:
+        raise ValueError(f"{name}={value} {why}; choose it from {least} to {most}.")
+    return int(value)
+
+
+def choose_rows(n: int, max_rows: int, random_state: RandomState) -> IntArray:
+    """Choose the rows to measure around: all, or a seeded sample when there are too many."""
+    if max_rows < MIN_ROWS:
+        raise ValueError(f"max_rows={max_rows} is too few; choose at least {MIN_ROWS}.")
+    if n <= max_rows:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(random_state).choice(n, max_rows, replace=False))
+
+
+def _check_points(values: ArrayLike, name: str) -> FloatArray:
+    from scipy.sparse import issparse
+
+    if issparse(values):
+        raise TypeError(
+            f"{name} is sparse; reduce it first, e.g. with sklearn.decomposition.TruncatedSVD(50)."
+        )
+    raw = np.asarray(values)
+    if raw.dtype.kind not in "biufO":
+        raise TypeError(f"{name} holds {raw.dtype}; convert it to real numbers.")
+    points = np.ascontiguousarray(raw, dtype=np.float64)
+    if points.ndim != 2 or points.shape[1] == 0:
+        raise ValueError(
+            f"{name} has shape {points.shape}; give two dimensions, points by coordinates "
+            "(a single coordinate as values.reshape(-1, 1))."
+        )
+    if not np.isfinite(points).all():
+        raise ValueError(f"{name} has NaN or infinite values; impute or drop these rows first.")
+    return points
+
+
+def _with_unit_rows(points: FloatArray) -> FloatArray:
+    lengths = np.linalg.norm(points, axis=1, keepdims=True)
+    if not lengths.all():
+        raise ValueError(
+            "X has rows of zeros, which have no direction; drop them or use metric='euclidean'."
+        )
+    unit: FloatArray = points / lengths
+    return unit

@@ -1,0 +1,109 @@
+"""The loops that numba compiles; imported inside functions, so that importing stays light."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, prange
+
+# Rows that share a pass over the points, and points that stay in the cache for it.
+_ROWS_PER_BLOCK = 8
+_POINTS_PER_TILE = 256
+
+
+@njit(parallel=True, fastmath={"reassoc", "contract", "nsz"}, cache=True)
+def pair_sums(X, Y, is_cosine, n_offsets, shift_x, shift_y):  # type: ignore[no-untyped-def]
+    """Sum a, b, a², b² and ab over the pairs of each point i with i + 1, …, i + n_offsets (mod n).
+
+    a and b are the distances in X and Y less their shifts. A sum for each point, added up by the
+    caller, does not depend on the number of threads.
+    """
+    n = X.shape[0]
+    sums = np.zeros((n, 5))
+    for i in prange(n):
+        for offset in range(1, n_offsets + 1):
+            if 2 * offset == n and i >= offset:
+                continue  # The pair of opposite points of the circle was met from its other end.
+            j = i + offset if i + offset < n else i + offset - n
+            squared_x = 0.0
+            for f in range(X.shape[1]):
+                difference = X[i, f] - X[j, f]
+                squared_x += difference * difference
+            squared_y = 0.0
+            for f in range(Y.shape[1]):
+                difference = Y[i, f] - Y[j, f]
+                squared_y += difference * difference
+            a = (squared_x / 2 if is_cosine else np.sqrt(squared_x)) - shift_x
+            b = np.sqrt(squared_y) - shift_y
+            sums[i, 0] += a
+            sums[i, 1] += b
+            sums[i, 2] += a * a
+            sums[i, 3] += b * b
+            sums[i, 4] += a * b
+    return sums
+
+
+@njit(parallel=True, cache=True)
+def ranks(columns, rows, neighbors):  # type: ignore[no-untyped-def]
+    """Rank neighbors[r] among all points by distance, then index, from rows[r]; the nearest is 1.
+
+    ``columns`` holds the points as columns: a loop over points then uses vector registers without
+    changing the order of any sum, and equal points get equal distances wherever they stand. For the
+    same reason there is no fastmath here.
+    """
+    n = columns.shape[1]
+    result = np.ones(neighbors.shape, np.int64)
+    for block in prange((len(rows) + _ROWS_PER_BLOCK - 1) // _ROWS_PER_BLOCK):
+        first = block * _ROWS_PER_BLOCK
+        last = min(first + _ROWS_PER_BLOCK, len(rows))
+        limits = np.empty((last - first, neighbors.shape[1]))
+        for r in range(first, last):
+            for c in range(neighbors.shape[1]):
+                limits[r - first, c] = _squared_distance(columns, rows[r], neighbors[r, c])
+        squared = np.empty(_POINTS_PER_TILE)
+        for start in range(0, n, _POINTS_PER_TILE):
+            tile = squared[: min(_POINTS_PER_TILE, n - start)]
+            for r in range(first, last):
+                _fill_squared_distances(columns, rows[r], start, tile)
+                _count_closer(tile, start, limits[r - first], neighbors[r], result[r])
+    return result
+
+
+@njit(cache=True)
+def _squared_distance(columns, row, other):  # type: ignore[no-untyped-def]
+    squared = 0.0
+    for f in range(columns.shape[0]):
+        difference = columns[f, other] - columns[f, row]
+        squared += difference * difference
+    return squared
+
+
+@njit(cache=True)
+def _fill_squared_distances(columns, row, start, squared):  # type: ignore[no-untyped-def]
+    """Put the squared distances from a row to the points from ``start`` on into ``squared``."""
+    squared[:] = 0.0
+    for f in range(columns.shape[0]):
+        center = columns[f, row]
+        column = columns[f, start : start + len(squared)]
+        for p in range(len(squared)):
+            difference = column[p] - center
+            squared[p] += difference * difference
+    if start <= row < start + len(squared):
+        squared[row - start] = np.inf  # A point comes before none of its neighbours.
+
+
+@njit(cache=True)
+def _count_closer(squared, start, limits, neighbors, counts):  # type: ignore[no-untyped-def]
+    """Count for each neighbour the points from ``start`` on that come before it.
+
+    Ties are told apart by where the loop is cut, so that neither part needs a branch.
+    """
+    size = len(squared)
+    for c in range(len(limits)):
+        limit = limits[c]
+        cut = min(max(neighbors[c] - start, 0), size)
+        closer = 0
+        for p in range(cut):
+            closer += squared[p] <= limit
+        for p in range(cut, size):
+            closer += squared[p] < limit
+        counts[c] += closer

@@ -1,0 +1,188 @@
+"""All measures of a map at once."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+from dtsne.quality._clusters import ClusterRadii, compare_radii
+from dtsne.quality._densities import correlate_neighbor_distances, correlate_radii
+from dtsne.quality._distances import DEFAULT_MAX_PAIRS, correlate_distances, count_pairs
+from dtsne.quality._inputs import (
+    DEFAULT_MAX_ROWS,
+    Metric,
+    RandomState,
+    check_count,
+    check_labels,
+    check_spaces,
+)
+from dtsne.quality._neighborhoods import score_ranks, share_kept
+from dtsne.quality._search import find_neighborhoods
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+_LOGGER = logging.getLogger(__name__)
+
+_MEANINGS = {
+    "distance_correlation": "distances of all pairs (ρ)",
+    "neighbor_distance_correlation": "distances to the {k} nearest, each space its own (ρ_knn)",
+    "shared_neighbor_distance_correlation": "the same, to the neighbours in the data",
+    "density_ratio_correlation": "ratios of radii to the {k}-th neighbour (ρ_r)",
+    "density_log_correlation": "logarithms of these radii",
+    "density_rank_correlation": "order of these radii (Spearman)",
+    "trustworthiness": "{k_neighborhood} neighbours in the map are near in the data",
+    "continuity": "{k_neighborhood} neighbours in the data are near in the map",
+    "neighbor_recall": "share of {k_neighborhood} neighbours kept",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Quality:
+    """What a map keeps of its data; every measure is 1 for a perfect map.
+
+    Attributes
+    ----------
+    distance_correlation : float
+    neighbor_distance_correlation, shared_neighbor_distance_correlation : float
+        ρ_knn with ``neighbors="own"`` and ``"shared"``.
+    density_ratio_correlation, density_log_correlation, density_rank_correlation : float
+        Density correlation of "ratio", "log" and "rank".
+    trustworthiness, continuity, neighbor_recall : float
+    clusters : ClusterRadii or None
+        Radii of the labelled groups, if labels were given.
+    n : int
+        Number of points.
+    k, k_neighborhood : int
+        Number of neighbours used for distances and densities, and for the last three measures.
+    lowered : str or None
+        Which numbers of neighbours were lowered, as there are too few points for them.
+    sampled : str or None
+        What was measured on a sample only.
+    """
+
+    distance_correlation: float
+    neighbor_distance_correlation: float
+    shared_neighbor_distance_correlation: float
+    density_ratio_correlation: float
+    density_log_correlation: float
+    density_rank_correlation: float
+    trustworthiness: float
+    continuity: float
+    neighbor_recall: float
+    clusters: ClusterRadii | None
+    n: int
+    k: int
+    k_neighborhood: int
+    lowered: str | None
+    sampled: str | None
+
+    def as_dict(self) -> dict[str, float | int | str | None]:
+        """Return the fields as plain values, ``clusters`` as its largest error."""
+        values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "clusters"}
+        if self.clusters is not None:
+            values["largest_cluster_error"] = self.clusters.largest_error
+        return values
+
+    def __str__(self) -> str:
+        width = max(map(len, _MEANINGS))
+        lines = [f"{'points':<{width}}  {self.n:>6,}"]
+        for name, meaning in _MEANINGS.items():
+            explained = meaning.format(k=self.k, k_neighborhood=self.k_neighborhood)
+            lines.append(f"{name:<{width}}  {getattr(self, name):>6.3f}  {explained}")
+        if self.clusters is not None:
+            error = f"{self.clusters.largest_error:>+6.1%}"
+            lines.append(f"{'largest_cluster_error':<{width}}  {error}  relative radius of a label")
+        if self.lowered:
+            lines.append(f"lowered: {self.lowered}")
+        if self.sampled:
+            lines.append(f"sampled: {self.sampled}")
+        return "\n".join(lines)
+
+
+def evaluate(
+    X: ArrayLike,
+    Y: ArrayLike,
+    *,
+    k: int = 100,
+    k_neighborhood: int = 15,
+    labels: ArrayLike | None = None,
+    metric: Metric = "euclidean",
+    max_rows: int = DEFAULT_MAX_ROWS,
+    max_pairs: int = DEFAULT_MAX_PAIRS,
+    random_state: RandomState = 0,
+) -> Quality:
+    """Take all measures of a map, searching for neighbours once.
+
+    Parameters
+    ----------
+    X, Y : array-like of shape (n, d) and (n, 2 or 3)
+    k : int, default 100
+        Number of neighbours for the correlations of distances and densities.
+    k_neighborhood : int, default 15
+        Number of neighbours for trustworthiness, continuity and recall. Both are lowered to
+        (n − 1) // 2 where they are larger, and the result says so.
+    labels : array-like of shape (n,), optional
+        Groups whose radii are compared. With the cosine metric those in the data are radii of
+        rows scaled to length 1.
+    max_pairs : int, default 50,000,000
+        See :func:`distance_correlation`.
+    metric, max_rows, random_state
+        See :mod:`dtsne.quality`.
+
+    Returns
+    -------
+    Quality
+        Print it for a table; each value is that of the function of the measure, called with the
+        same options.
+    """
+    spaces = check_spaces(X, Y, metric)
+    n = spaces.n
+    checked_labels = None if labels is None else check_labels(labels, n)
+    asked = {"k": k, "k_neighborhood": k_neighborhood}
+    used = {name: _lower(name, value, n) for name, value in asked.items()}
+    found = find_neighborhoods(spaces, max(used.values()), max_rows, random_state)
+    wide, narrow = found.nearest(used["k"]), found.nearest(used["k_neighborhood"])
+    return Quality(
+        distance_correlation=correlate_distances(spaces, max_pairs, random_state),
+        neighbor_distance_correlation=correlate_neighbor_distances(spaces, wide, "own"),
+        shared_neighbor_distance_correlation=correlate_neighbor_distances(spaces, wide, "shared"),
+        density_ratio_correlation=correlate_radii(wide, "ratio"),
+        density_log_correlation=correlate_radii(wide, "log"),
+        density_rank_correlation=correlate_radii(wide, "rank"),
+        trustworthiness=score_ranks(spaces.data, narrow.rows, narrow.map_indices),
+        continuity=score_ranks(spaces.map, narrow.rows, narrow.data_indices),
+        neighbor_recall=share_kept(narrow, n),
+        clusters=None
+        if checked_labels is None
+        else compare_radii(spaces.data, spaces.map, checked_labels),
+        n=n,
+        **used,
+        lowered=_describe_lowered(asked, used, n),
+        sampled=_describe_sampled(n, len(found.rows), count_pairs(n, max_pairs)),
+    )
+
+
+def _lower(name: str, value: int, n: int) -> int:
+    asked = check_count(name, value, least=1, most=2**31 - 1, why="is not a number of neighbours")
+    return min(asked, (n - 1) // 2)
+
+
+def _describe_lowered(asked: dict[str, int], used: dict[str, int], n: int) -> str | None:
+    changes = [f"{name} {asked[name]} → {used[name]}" for name in asked if asked[name] > used[name]]
+    if not changes:
+        return None
+    lowered = f"{', '.join(changes)} (less than half of {n} points)"
+    _LOGGER.info("lowered: %s", lowered)
+    return lowered
+
+
+def _describe_sampled(n: int, n_rows: int, n_pairs: int) -> str | None:
+    parts = []
+    if n_rows < n:
+        parts.append(f"neighbourhoods of {n_rows:,} of {n:,} rows")
+    all_pairs = n * (n - 1) // 2
+    if n_pairs < all_pairs:
+        parts.append(f"{n_pairs:,} of {all_pairs:,} pairs")
+    return "; ".join(parts) or None
