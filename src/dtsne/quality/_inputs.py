@@ -101,7 +101,9 @@ def _check_points(values: ArrayLike, name: str) -> FloatArray:
     raw = np.asarray(values)
     if raw.dtype.kind not in "biufO":
         raise TypeError(f"{name} holds {raw.dtype}; convert it to real numbers.")
-    points = np.ascontiguousarray(raw, dtype=np.float64)
+    # Writeable, though nothing is written: numba compiles anew for read-only arrays, which is what
+    # pandas gives.
+    points = np.require(raw, np.float64, ["C", "W"])
     if points.ndim != 2 or points.shape[1] == 0:
         raise ValueError(
             f"{name} has shape {points.shape}; give two dimensions, points by coordinates "
