@@ -38,7 +38,7 @@ class DenseAffinities:
     values: FloatArray
 
     @property
-    def entropy(self) -> float:
+    def negative_entropy(self) -> float:
         """Σ p log p, the part of KL(P‖Q) that no map changes."""
         return _sum_p_log_p(self.values.reshape(-1))
 
@@ -52,7 +52,7 @@ class SparseAffinities:
     values: FloatArray
 
     @property
-    def entropy(self) -> float:
+    def negative_entropy(self) -> float:
         """Σ p log p, the part of KL(P‖Q) that no map changes."""
         return _sum_p_log_p(self.values)
 
@@ -250,7 +250,7 @@ def _scatter_both_directions(indices, squared_distances, starts, columns, square
     ends = starts[:-1].copy()
     for i in range(n):
         for e in range(k):
-            j = indices[i, e]
+            j = np.int64(indices[i, e])
             for row, column in ((i, j), (j, i)):
                 columns[ends[row]] = column
                 squared[ends[row]] = squared_distances[i, e]

@@ -42,7 +42,7 @@ def nearest_neighbors(
         Sorted by distance, then by index, so that ties and copies have one order. A row is not its
         own neighbour; its copies are.
     """
-    X = np.ascontiguousarray(X, dtype=np.float64)
+    X = _as_kernel_input(X)
     n = len(X)
     if not 1 <= k <= n - 1:
         raise ValueError(f"k={k} neighbours asked of {n} points; it has to be from 1 to {n - 1}.")
@@ -51,6 +51,41 @@ def nearest_neighbors(
     squared = np.empty((len(rows), k), np.float64)
     _search(X, rows.astype(np.int64), indices, squared)
     return indices, np.sqrt(squared)
+
+
+def nearest_in_matrix(distances: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
+    """Find the k nearest others of each row of a matrix of distances; see `nearest_neighbors`."""
+    n = len(distances)
+    indices = np.empty((n, k), np.int32)
+    for i, row in enumerate(distances):
+        order = np.argsort(row, kind="stable")
+        indices[i] = order[order != i][:k]
+    return indices, np.take_along_axis(distances, indices, axis=1)
+
+
+def pairwise_squared_distances(X: FloatArray) -> FloatArray:
+    """All n × n squared distances, symmetric to the last bit."""
+    squared = np.empty((len(X), len(X)))
+    _fill_pairwise(_as_kernel_input(X), squared)
+    return squared
+
+
+def _as_kernel_input(X: FloatArray) -> FloatArray:
+    # Writeable, though nothing is written: numba compiles anew for read-only arrays, which is what
+    # pandas and memory maps give.
+    return np.require(X, np.float64, ["C", "W"])
+
+
+@njit(parallel=True, fastmath=_FASTMATH, cache=True)
+def _fill_pairwise(X, squared):  # type: ignore[no-untyped-def]
+    n, d = X.shape
+    for i in prange(n):
+        for j in range(n):
+            distance = 0.0
+            for f in range(d):
+                difference = X[i, f] - X[j, f]
+                distance += difference * difference
+            squared[i, j] = distance
 
 
 @njit(parallel=True, fastmath=_FASTMATH, cache=True)

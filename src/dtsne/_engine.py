@@ -1,0 +1,82 @@
+"""What the optimiser asks of an engine, and the engine of the CPU.
+
+With kernel scales s_i (1 for a typical point) the objective and its gradient are::
+
+    γ_ij = 4 / (s_i + s_j)²
+    w_ij = 1 / (1 + γ_ij ‖y_i − y_j‖²),     Z = Σ_{k≠l} w_kl,     q_ij = w_ij / Z
+    KL(P‖Q)  = Σ p_ij log p_ij + Σ p_ij log(1/w_ij) + log Z
+    ∂KL/∂y_i = 4 Σ_j (p_ij − q_ij) γ_ij w_ij (y_i − y_j)
+
+No engine keeps an n × n array of q or γ, and none lets the number of threads change a bit of the
+result: each row is summed by one thread in a fixed order, and rows are added up afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+import numpy as np
+
+from dtsne._attraction import attractive_cost, attractive_forces
+from dtsne._repulsion import exact_repulsion
+
+if TYPE_CHECKING:
+    from dtsne._affinities import Affinities
+    from dtsne._typing import FloatArray
+
+Repulsion: TypeAlias = "Callable[[FloatArray, FloatArray], tuple[FloatArray, float]]"
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Gradient of the (exaggerated) objective, and KL(P‖Q), never exaggerated, if asked for."""
+
+    gradient: FloatArray
+    kl: float | None
+
+
+class Engine(Protocol):
+    """Evaluates the objective for one P."""
+
+    def evaluate(
+        self,
+        embedding: FloatArray,
+        scales: FloatArray,
+        *,
+        exaggeration: float = 1.0,
+        with_kl: bool = False,
+    ) -> Evaluation:
+        """Evaluate a map of shape (n, n_components) for kernel scales of shape (n,)."""
+        ...
+
+
+class CpuEngine:
+    """Attraction over the pairs of P, and any kind of repulsion, in float64."""
+
+    def __init__(self, affinities: Affinities, repulsion: Repulsion = exact_repulsion) -> None:
+        self._affinities = affinities
+        self._repulsion = repulsion
+        self._negative_entropy = affinities.negative_entropy
+
+    def evaluate(
+        self,
+        embedding: FloatArray,
+        scales: FloatArray,
+        *,
+        exaggeration: float = 1.0,
+        with_kl: bool = False,
+    ) -> Evaluation:
+        """See :class:`Engine`."""
+        n, n_components = embedding.shape
+        coordinates = np.zeros((3, n))
+        coordinates[:n_components] = embedding.T
+        attraction = attractive_forces(self._affinities, coordinates, scales)
+        repulsion, normaliser = self._repulsion(coordinates, scales)
+        forces = exaggeration * attraction - repulsion / normaliser
+        kl = None
+        if with_kl:
+            cost = attractive_cost(self._affinities, coordinates, scales)
+            kl = self._negative_entropy + cost + float(np.log(normaliser))
+        return Evaluation(4.0 * forces[:n_components].T, kl)

@@ -1,0 +1,399 @@
+"""The estimator: everything put together behind scikit-learn's interface."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import validate_data
+
+from dtsne import _start
+from dtsne._affinities import dense_affinities, find_sigmas, floor_sigmas, sparse_affinities
+from dtsne._calibration import Calibration
+from dtsne._engine import CpuEngine
+from dtsne._input import (
+    NEIGHBORS_PER_PERPLEXITY,
+    Data,
+    check_memory,
+    fitting_perplexity,
+    prepare,
+)
+from dtsne._logging import shown_messages
+from dtsne._optimizer import PAPER, SCALED, Checkpoint, Schedule, descend
+from dtsne._parameters import check_parameters, check_start
+from dtsne._threads import limited_threads, resolve_n_jobs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import ArrayLike
+
+    from dtsne._affinities import Affinities
+    from dtsne._typing import FloatArray, IntArray
+
+_LOGGER = logging.getLogger(__name__)
+
+# Up to this many points P is kept over all pairs, as the paper defines it; beyond, over the nearest
+# neighbours, which changes σ by a few percent (docs/optimiser.md) and needs 20 times less memory.
+_MAX_DENSE = 10_000
+_MIN_POINTS = 4
+_DEFAULT_TOL = 5e-4
+
+
+class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Density-preserving t-SNE: a map in which the size of a cluster means its spread.
+
+    Parameters
+    ----------
+    n_components : {1, 2, 3}, default=2
+        Dimension of the map.
+    perplexity : float, default=100.0
+        Effective number of neighbours of a point. The scale σ of a point is that of its nearest
+        `perplexity` neighbours, so a cluster of fewer points than that is drawn too wide. Lowered,
+        with a warning, where it is not below (n − 1) / 3.
+    density_scale : float, default=1.0
+        Exponent on σ in the kernel of the map: 1 keeps densities (dtSNE), 0 gives every
+        neighbourhood the same size (t-SNE's kernel), values between do a part.
+    calibration : {"auto", False}, default="auto"
+        Correct the kernel's scales during the descent by the radii found in the map, five times.
+        False for the plain objective of the paper. "auto" leaves it out where `density_scale` is
+        0, and where `optimizer` is "paper".
+    metric : {"euclidean", "cosine", "precomputed"}, default="euclidean"
+        Distance in the data. "cosine" scales the rows to length 1 and takes Euclidean distances
+        between them. "precomputed" takes X as a square matrix of distances.
+    n_pcs : int or None, default=50
+        Number of principal components to reduce the data to beforehand; None for the data as it
+        is. Sparse data is reduced by a truncated SVD.
+    init : {"pca", "random", "spectral"} or ndarray of shape (n, n_components), default="pca"
+        Where the descent starts. "pca" is at the scale of the data. An array is taken as it is, in
+        units of the map, of which one is the median of `sigma_`.
+    optimizer : {"scaled", "paper"}, default="scaled"
+        "scaled" moves each point in units of its own scale; "paper" is exactly the descent of the
+        paper, which needs thousands of iterations where scales differ.
+    method : {"auto", "exact"}, default="auto"
+        How the repulsion is summed. "exact" is over all pairs, O(n²).
+    learning_rate : float or "auto", default="auto"
+        Step of the descent; n/2 for "scaled" and n/12 for "paper".
+    early_exaggeration : float or "auto", default="auto"
+        Factor on the attraction at the start, falling to 1 within 40 iterations; 1.5 for "scaled",
+        1 for "paper".
+    max_iter : int, default=1000
+        Most iterations of the descent.
+    tol : float or "auto", default="auto"
+        The descent ends once KL falls by less than this share of itself an iteration; 5e-4 for
+        "scaled". 0 goes on to `max_iter`, as "auto" does for "paper".
+    device : {"cpu", "auto"}, default="cpu"
+        Where to compute.
+    random_state : int, RandomState instance or None, default=None
+        Seeds a "random" start and what little noise another one needs. Nothing else is random.
+    n_jobs : int or None, default=None
+        Number of threads; None or -1 for all. It never changes the result.
+    verbose : int, default=0
+        1 shows what happens and KL as it falls, through `logging` on standard error.
+    callback : callable or None, default=None
+        Called every 10 iterations with the iteration, KL and the map; a true result ends the fit.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n, n_components)
+        The map. One unit is about the median of `sigma_`.
+    kl_divergence_ : float
+        KL(P‖Q) of the map, for its final kernel scales.
+    n_iter_ : int
+        Number of iterations.
+    converged_ : bool
+        Whether KL had settled within `tol` at the end.
+    history_ : ndarray of shape (n_checks, 2)
+        Iteration and KL, every 10 iterations. Each round of calibration changes the objective.
+    sigma_ : ndarray of shape (n,)
+        The scale of each point in the data: large where it is sparse.
+    kernel_scale_ : ndarray of shape (n,)
+        The scale of each point in the kernel of the map, after calibration, relative to the median.
+    perplexity_ : float
+        The perplexity used.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Where X had names of columns, all strings.
+
+    Notes
+    -----
+    An interrupted `fit` (Ctrl-C) raises, but leaves the best map so far in the attributes.
+
+    References
+    ----------
+    Fischer, Burkholz, Vreeken: Preserving local densities in low-dimensional embeddings (2023).
+
+    Examples
+    --------
+    >>> from dtsne import DTSNE
+    >>> from dtsne.datasets import load
+    >>> X, labels, _ = load("G3-d")
+    >>> DTSNE().fit_transform(X).shape
+    (900, 2)
+    """
+
+    def __init__(
+        self,
+        *,
+        n_components: int = 2,
+        perplexity: float = 100.0,
+        density_scale: float = 1.0,
+        calibration: Literal["auto", False] = "auto",
+        metric: Literal["euclidean", "cosine", "precomputed"] = "euclidean",
+        n_pcs: int | None = 50,
+        init: Literal["pca", "random", "spectral"] | FloatArray = "pca",
+        optimizer: Literal["scaled", "paper"] = "scaled",
+        method: Literal["auto", "exact"] = "auto",
+        learning_rate: float | Literal["auto"] = "auto",
+        early_exaggeration: float | Literal["auto"] = "auto",
+        max_iter: int = 1000,
+        tol: float | Literal["auto"] = "auto",
+        device: Literal["cpu", "auto"] = "cpu",
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        callback: Callable[[int, float, FloatArray], bool | None] | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.perplexity = perplexity
+        self.density_scale = density_scale
+        self.calibration = calibration
+        self.metric = metric
+        self.n_pcs = n_pcs
+        self.init = init
+        self.optimizer = optimizer
+        self.method = method
+        self.learning_rate = learning_rate
+        self.early_exaggeration = early_exaggeration
+        self.max_iter = max_iter
+        self.tol = tol
+        self.device = device
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callback = callback
+
+    def fit(self, X: ArrayLike, y: None = None) -> DTSNE:
+        """Map the data.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d)
+            The data: numpy, pandas, polars or scipy sparse, of any kind of number. Distances of
+            shape (n, n) for ``metric="precomputed"``.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : DTSNE
+        """
+        self.fit_transform(X)
+        return self
+
+    def fit_transform(self, X: ArrayLike, y: None = None) -> FloatArray:  # noqa: ARG002
+        """Map the data and return the map.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d)
+            See :meth:`fit`.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        embedding : ndarray of shape (n, n_components)
+        """
+        check_parameters(self)
+        checked = self._check_data(X)
+        n_threads = resolve_n_jobs(self.n_jobs)
+        with shown_messages(self.verbose), limited_threads(n_threads):
+            data = prepare(checked, metric=self.metric, n_pcs=self.n_pcs)
+            self._run(data, n_threads, _dtype_of_map(checked))
+        return self.embedding_
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.embedding_.shape[1]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.metric == "precomputed"
+        tags.input_tags.sparse = self.metric != "precomputed"
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    def _check_data(self, X: ArrayLike) -> Any:
+        sparse = False if self.metric == "precomputed" else ("csr", "csc")
+        try:
+            return validate_data(
+                self,
+                X,
+                accept_sparse=sparse,
+                dtype=[np.float64, np.float32],
+                ensure_min_samples=_MIN_POINTS,
+            )
+        except ValueError as error:
+            if "could not convert string" in str(error):
+                raise ValueError(
+                    f"X holds text ({error}); leave such columns out or encode them as numbers, "
+                    "e.g. with sklearn.preprocessing.OneHotEncoder."
+                ) from error
+            raise
+
+    def _run(self, data: Data, n_threads: int, dtype: type) -> None:
+        n = len(data)
+        rng = _generator(self.random_state)
+        self.perplexity_ = fitting_perplexity(self.perplexity, n)
+        # Everything that can be refused is refused before the long work.
+        own_start = (
+            check_start(self.init, n, self.n_components)
+            if isinstance(self.init, np.ndarray)
+            else None
+        )
+        n_neighbors = min(n - 1, int(np.ceil(NEIGHBORS_PER_PERPLEXITY * self.perplexity_)))
+        indices, distances = data.neighbors(n_neighbors)
+        self.sigma_, affinities = self._affinities(data, indices, distances)
+
+        unit = float(np.median(self.sigma_))
+        scales = (self.sigma_ / unit) ** self.density_scale
+        start = own_start if own_start is not None else self._start(data, affinities, unit, rng)
+        calibration = None
+        if self.optimizer == "paper":
+            # γ of the paper is 1/(σ_i + σ_j)² over its maximum: with s = σ/σ_min the same.
+            scales = scales / scales.min()
+        elif self.calibration == "auto" and self.density_scale > 0:
+            calibration = Calibration.from_neighbors(
+                indices,
+                distances,
+                scales,
+                perplexity=self.perplexity_,
+                density_scale=self.density_scale,
+                n_jobs=n_threads,
+            )
+        rule = PAPER if self.optimizer == "paper" else SCALED
+        steps = descend(
+            CpuEngine(affinities), start, scales, rule, self._schedule(n), calibration
+        )
+        self._consume(steps, dtype)
+
+    def _affinities(
+        self, data: Data, indices: IntArray, distances: FloatArray
+    ) -> tuple[FloatArray, Affinities]:
+        n = len(data)
+        if n <= _MAX_DENSE:
+            check_memory(
+                20 * n * n, f"P over all pairs of {n} points", "close other programs or use less data"
+            )
+            squared = data.squared_distances()
+            others = squared[~np.eye(n, dtype=bool)].reshape(n, n - 1)
+            sigmas = find_sigmas(others, self.perplexity_)
+            self._tell_of_copies(sigmas)
+            sigmas = floor_sigmas(sigmas)
+            return sigmas, dense_affinities(squared, sigmas)
+        squared = distances**2
+        sigmas = find_sigmas(squared, self.perplexity_)
+        self._tell_of_copies(sigmas)
+        sigmas = floor_sigmas(sigmas)
+        return sigmas, sparse_affinities(indices, squared, sigmas)
+
+    def _tell_of_copies(self, sigmas: FloatArray) -> None:
+        n_copies = int((sigmas == 0).sum())
+        if n_copies == len(sigmas):
+            raise ValueError(
+                f"Every row of X has at least as many copies as the perplexity "
+                f"({self.perplexity_:g}), so that no scale can be found; drop the copies "
+                "(numpy.unique(X, axis=0)) or raise the perplexity."
+            )
+        if n_copies:
+            warnings.warn(
+                f"{n_copies} rows of X have at least as many copies as the perplexity "
+                f"({self.perplexity_:g}); they are drawn as tight clusters of the smallest scale. "
+                "Drop the copies (numpy.unique(X, axis=0)) or raise the perplexity to change that.",
+                UserWarning,
+                stacklevel=5,
+            )
+
+    def _start(
+        self, data: Data, affinities: Affinities, unit: float, rng: np.random.Generator
+    ) -> FloatArray:
+        start = _start.principal_start(data, self.n_components, unit, rng)
+        spread = float(start[:, 0].std())
+        if self.init == "random":
+            start = _start.random_start(len(data), self.n_components, spread, rng)
+        elif self.init == "spectral":
+            start = _start.spectral_start(affinities, self.n_components, spread, rng)
+        return _start.shrink_as_paper(start) if self.optimizer == "paper" else start
+
+    def _schedule(self, n: int) -> Schedule:
+        rule = PAPER if self.optimizer == "paper" else SCALED
+        exaggeration = self.early_exaggeration
+        tol = self.tol
+        if tol == "auto":
+            tol = 0.0 if self.optimizer == "paper" else _DEFAULT_TOL
+        return Schedule(
+            learning_rate=(
+                rule.step_share * n if self.learning_rate == "auto" else self.learning_rate
+            ),
+            exaggeration=rule.exaggeration if exaggeration == "auto" else exaggeration,
+            max_iter=self.max_iter,
+            tol=tol,
+        )
+
+    def _consume(self, steps: Iterator[Checkpoint], dtype: type) -> None:
+        history: list[tuple[int, float]] = []
+        best: Checkpoint | None = None
+        stopped = False
+        try:
+            for checkpoint in steps:
+                history.append((checkpoint.iteration, checkpoint.kl))
+                if not np.isfinite(checkpoint.kl):
+                    raise FloatingPointError(
+                        f"The descent diverged by iteration {checkpoint.iteration}; "
+                        "use learning_rate='auto' or a smaller one."
+                    )
+                best = checkpoint if checkpoint.improves(best) else best
+                _LOGGER.info("iteration %4d  KL %.4f", checkpoint.iteration, checkpoint.kl)
+                if self.callback is not None and self.callback(
+                    checkpoint.iteration, checkpoint.kl, checkpoint.embedding
+                ):
+                    stopped = True
+                    break
+        except KeyboardInterrupt:
+            if best is not None:
+                self._keep(best, history, dtype)
+            raise
+        self._keep(checkpoint, history, dtype)
+        if not (self.converged_ or stopped or self.tol == 0 or self.optimizer == "paper"):
+            warnings.warn(
+                f"KL had not settled after max_iter={self.max_iter} iterations; "
+                "raise max_iter, or tol, if the map is good enough.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+    def _keep(
+        self, checkpoint: Checkpoint, history: list[tuple[int, float]], dtype: type
+    ) -> None:
+        self.embedding_ = checkpoint.embedding.astype(dtype)
+        self.kl_divergence_ = checkpoint.kl
+        self.kernel_scale_ = checkpoint.scales
+        self.n_iter_ = checkpoint.iteration
+        self.converged_ = checkpoint.settled
+        self.history_ = np.array(history)
+
+
+def _generator(random_state: int | np.random.RandomState | None) -> np.random.Generator:
+    """Turn scikit-learn's random_state into a generator of our own, so that ours disturbs nobody's."""
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31 - 1))
+    return np.random.default_rng(random_state)
+
+
+def _dtype_of_map(X: Any) -> type:
+    return np.float32 if X.dtype == np.float32 else np.float64

@@ -1,0 +1,188 @@
+"""From what the user gives to points, or distances, that the method can work with."""
+
+from __future__ import annotations
+
+import logging
+import os
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dtsne._neighbors import nearest_in_matrix, nearest_neighbors, pairwise_squared_distances
+
+if TYPE_CHECKING:
+    from dtsne._typing import FloatArray, IntArray
+
+_LOGGER = logging.getLogger(__name__)
+
+# Up to this many features the principal components come from the covariance matrix, exactly.
+_MAX_EXACT_FEATURES = 2000
+# Neighbours for each unit of perplexity: fewer would inflate σ, and σ is what sizes mean here.
+NEIGHBORS_PER_PERPLEXITY = 3
+
+
+@dataclass(frozen=True)
+class Points:
+    """Data as points with coordinates."""
+
+    coordinates: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.coordinates)
+
+    def neighbors(self, k: int) -> tuple[IntArray, FloatArray]:
+        """Indices of and distances to the k nearest others."""
+        return nearest_neighbors(self.coordinates, k)
+
+    def squared_distances(self) -> FloatArray:
+        """All n × n of them."""
+        return pairwise_squared_distances(self.coordinates)
+
+    def principal_axes(self, n_axes: int) -> FloatArray:
+        """The first principal components; fewer where the data has fewer dimensions."""
+        return _principal_components(self.coordinates, n_axes)
+
+
+@dataclass(frozen=True)
+class Distances:
+    """Data of which only the distances are known."""
+
+    matrix: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.matrix)
+
+    def neighbors(self, k: int) -> tuple[IntArray, FloatArray]:
+        """Indices of and distances to the k nearest others."""
+        return nearest_in_matrix(self.matrix, k)
+
+    def squared_distances(self) -> FloatArray:
+        """All n × n of them."""
+        return self.matrix**2
+
+    def principal_axes(self, n_axes: int) -> FloatArray:
+        """Classical scaling, which for Euclidean distances is principal components."""
+        from scipy.linalg import eigh
+
+        n = len(self)
+        gram = -0.5 * self.matrix**2
+        gram -= gram.mean(axis=0)
+        gram -= gram.mean(axis=1, keepdims=True)
+        values, vectors = eigh(gram, subset_by_index=(n - n_axes, n - 1))
+        return _with_fixed_signs(vectors[:, ::-1] * np.sqrt(np.maximum(values[::-1], 0.0)))
+
+
+Data = Points | Distances
+
+
+def prepare(X: Any, *, metric: str, n_pcs: int | None) -> Data:
+    """Turn validated input into points or distances.
+
+    Sparse input goes through a truncated SVD, which does not need it dense; the rest through
+    principal components, if it has more than n_pcs columns. The cosine metric is the Euclidean
+    distance between rows scaled to length 1, whose square is twice the cosine distance: the map is
+    then one of the sphere, and "spread" means the same as elsewhere.
+    """
+    if metric == "precomputed":
+        return Distances(_check_distances(X))
+    if metric == "cosine":
+        X = _with_unit_rows(X)
+    points = _reduce(X, n_pcs)
+    if not np.ptp(points, axis=0).any():
+        raise ValueError("All rows of X are equal, so there is nothing to map.")
+    n_constant = int((np.ptp(points, axis=0) == 0).sum())
+    if n_constant:
+        _LOGGER.info("%d of %d columns are constant and say nothing", n_constant, points.shape[1])
+    return Points(points - points.mean(axis=0))
+
+
+def fitting_perplexity(perplexity: float, n: int) -> float:
+    """Return the perplexity, lowered with a warning where n points cannot have it."""
+    largest = max((n - 1) / NEIGHBORS_PER_PERPLEXITY, 1.5)  # 1.5: 4 points, the fewest we take
+    if perplexity < largest:
+        return perplexity
+    warnings.warn(
+        f"perplexity={perplexity:g} is too large for {n} points and was lowered to {largest:.4g}; "
+        f"set a perplexity below (n - 1) / {NEIGHBORS_PER_PERPLEXITY} to choose it yourself.",
+        UserWarning,
+        stacklevel=4,
+    )
+    return largest
+
+
+def check_memory(n_bytes: int, what: str, remedy: str) -> None:
+    """Raise MemoryError before the work rather than be killed during it."""
+    try:
+        available = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):  # not known on this system
+        return
+    if n_bytes > available:
+        raise MemoryError(
+            f"{what} needs {n_bytes / 2**30:.1f} GiB and {available / 2**30:.1f} GiB are free; "
+            f"{remedy}."
+        )
+
+
+def _reduce(X: Any, n_pcs: int | None) -> FloatArray:
+    from scipy.sparse import issparse
+
+    n, d = X.shape
+    wanted = d if n_pcs is None else min(n_pcs, n - 1)
+    if issparse(X):
+        if wanted < d:
+            from sklearn.decomposition import TruncatedSVD
+
+            return np.asarray(TruncatedSVD(wanted, random_state=0).fit_transform(X), np.float64)
+        check_memory(8 * n * d, "X as a dense array", "set n_pcs to reduce it by a truncated SVD")
+        X = X.toarray()
+    points = np.asarray(X, dtype=np.float64)
+    return _principal_components(points, wanted) if wanted < d else points
+
+
+def _principal_components(points: FloatArray, n_components: int) -> FloatArray:
+    from sklearn.decomposition import PCA
+
+    n, d = points.shape
+    n_components = min(n_components, n - 1, d)
+    # The randomised solver has a seed of its own: the reduction is not what random_state is for.
+    solver = "covariance_eigh" if d <= _MAX_EXACT_FEATURES else "randomized"
+    pca = PCA(n_components, svd_solver=solver, iterated_power=7, random_state=0)
+    return np.asarray(pca.fit_transform(points), np.float64)
+
+
+def _with_fixed_signs(axes: FloatArray) -> FloatArray:
+    """Make the entry of largest size of each axis positive: eigenvectors come with either sign."""
+    largest = axes[np.abs(axes).argmax(axis=0), np.arange(axes.shape[1])]
+    fixed: FloatArray = axes * np.where(largest < 0, -1.0, 1.0)
+    return fixed
+
+
+def _with_unit_rows(X: Any) -> Any:
+    from sklearn.preprocessing import normalize
+    from sklearn.utils.extmath import row_norms
+
+    if not row_norms(X).all():
+        raise ValueError(
+            "X has rows of zeros, which have no direction; drop them or use metric='euclidean'."
+        )
+    return normalize(X)
+
+
+def _check_distances(X: Any) -> FloatArray:
+    distances = np.asarray(X, dtype=np.float64)
+    if distances.shape[0] != distances.shape[1]:
+        raise ValueError(
+            f"metric='precomputed' takes a square matrix of distances, not one of shape "
+            f"{distances.shape}; give the points themselves with metric='euclidean'."
+        )
+    if (distances < 0).any():
+        raise ValueError("The precomputed distances have negative values; distances are ≥ 0.")
+    if np.diag(distances).any():
+        raise ValueError("The precomputed distances have to be 0 on the diagonal.")
+    if not np.allclose(distances, distances.T, rtol=1e-6):
+        raise ValueError("The precomputed distances are not symmetric; use (D + D.T) / 2.")
+    if not distances.any():
+        raise ValueError("All precomputed distances are 0, so there is nothing to map.")
+    return distances
