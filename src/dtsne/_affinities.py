@@ -60,7 +60,9 @@ class SparseAffinities:
 Affinities = DenseAffinities | SparseAffinities
 
 
-def find_sigmas(squared_distances: FloatArray, perplexity: float) -> FloatArray:
+def find_sigmas(
+    squared_distances: FloatArray, perplexity: float, *, skip_diagonal: bool = False
+) -> FloatArray:
     """Find each row's σ by a bracketed Newton search on log(1/2σ²).
 
     Parameters
@@ -69,6 +71,8 @@ def find_sigmas(squared_distances: FloatArray, perplexity: float) -> FloatArray:
         From each point to its neighbours, in any order.
     perplexity : float
         Less than k.
+    skip_diagonal : bool
+        Set for a square matrix of distances, in which each point meets itself.
 
     Returns
     -------
@@ -76,7 +80,7 @@ def find_sigmas(squared_distances: FloatArray, perplexity: float) -> FloatArray:
         0 where a point has at least as many copies as the perplexity: no σ gives it then.
     """
     sigmas = np.empty(len(squared_distances))
-    _search_sigmas(squared_distances, np.log(perplexity), sigmas)
+    _search_sigmas(squared_distances, np.log(perplexity), skip_diagonal, sigmas)
     return sigmas
 
 
@@ -90,7 +94,7 @@ def dense_affinities(
 ) -> DenseAffinities:
     """Affinities of all pairs, from the n × n squared distances."""
     n = len(sigmas)
-    values = np.empty((n, n), dtype)
+    values: FloatArray = np.empty((n, n), dtype)
     shifts, norms = np.empty(n), np.empty(n)
     _normalise_dense(squared_distances, sigmas, shifts, norms)
     _fill_dense(squared_distances, sigmas, shifts, norms, values)
@@ -107,7 +111,7 @@ def sparse_affinities(
     """
     row_starts, columns, squared = symmetric_graph(indices, squared_distances)
     n = len(sigmas)
-    values = np.empty(len(columns), dtype)
+    values: FloatArray = np.empty(len(columns), dtype)
     shifts, norms = np.empty(n), np.empty(n)
     _normalise_sparse(row_starts, columns, squared, sigmas, shifts, norms)
     _fill_sparse(row_starts, columns, squared, sigmas, shifts, norms, values)
@@ -135,50 +139,54 @@ def symmetric_graph(
 
 
 @njit(parallel=True, fastmath=_FASTMATH, cache=True)
-def _search_sigmas(squared_distances, wanted_entropy, sigmas):  # type: ignore[no-untyped-def]
+def _search_sigmas(squared_distances, wanted_entropy, skip_diagonal, sigmas):  # type: ignore[no-untyped-def]
     for i in prange(squared_distances.shape[0]):
         row = squared_distances[i]
+        if skip_diagonal:
+            row = np.concatenate((row[:i], row[i + 1 :]))
         nearest = row.min()
         excess = row.mean() - nearest
-        n_nearest = 0
-        for j in range(len(row)):
-            n_nearest += row[j] == nearest
+        n_nearest = (row == nearest).sum()
         if np.log(n_nearest) >= wanted_entropy or excess == 0.0:
             # The entropy of the nearest alone is already too large for any σ. Only copies at 0 make
             # it so in practice; equidistant points (a simplex) get the scale of their distance.
             sigmas[i] = np.sqrt(nearest)
-            continue
-        lowest, highest = -np.inf, np.inf
-        log_precision = -np.log(excess)
-        for _ in range(_MAX_SEARCH_STEPS):
-            precision = np.exp(log_precision)
-            total = 0.0
-            first = 0.0
-            second = 0.0
-            for j in range(len(row)):
-                gap = row[j] - nearest
-                weight = np.exp(-precision * gap)
-                total += weight
-                first += weight * gap
-                second += weight * gap * gap
-            mean = first / total
-            surplus = np.log(total) + precision * mean - wanted_entropy
-            if abs(surplus) < _ENTROPY_TOLERANCE:
-                break
-            if surplus > 0:
-                lowest = log_precision
+        else:
+            sigmas[i] = _search_sigma(row, nearest, excess, wanted_entropy)
+
+
+@njit(fastmath=_FASTMATH, cache=True)
+def _search_sigma(row, nearest, excess, wanted_entropy):  # type: ignore[no-untyped-def]
+    """Newton's method on the entropy as a function of log(1/2σ²), kept within a bracket."""
+    lowest, highest = -np.inf, np.inf
+    log_precision = -np.log(excess)
+    for _ in range(_MAX_SEARCH_STEPS):
+        precision = np.exp(log_precision)
+        total, first, second = 0.0, 0.0, 0.0
+        for j in range(len(row)):
+            gap = row[j] - nearest
+            weight = np.exp(-precision * gap)
+            total += weight
+            first += weight * gap
+            second += weight * gap * gap
+        mean = first / total
+        surplus = np.log(total) + precision * mean - wanted_entropy
+        if abs(surplus) < _ENTROPY_TOLERANCE:
+            break
+        if surplus > 0:
+            lowest = log_precision
+        else:
+            highest = log_precision
+        slope = precision * precision * (second / total - mean * mean)
+        log_precision += surplus / slope if slope > 0 else np.inf
+        if not lowest < log_precision < highest:
+            if highest == np.inf:
+                log_precision = lowest + 1.0
+            elif lowest == -np.inf:
+                log_precision = highest - 1.0
             else:
-                highest = log_precision
-            slope = precision * precision * (second / total - mean * mean)
-            log_precision += surplus / slope if slope > 0 else np.inf
-            if not lowest < log_precision < highest:
-                if highest == np.inf:
-                    log_precision = lowest + 1.0
-                elif lowest == -np.inf:
-                    log_precision = highest - 1.0
-                else:
-                    log_precision = 0.5 * (lowest + highest)
-        sigmas[i] = np.sqrt(0.5 / np.exp(log_precision))
+                log_precision = 0.5 * (lowest + highest)
+    return np.sqrt(0.5 / np.exp(log_precision))
 
 
 @njit(inline="always", cache=True)

@@ -1,8 +1,8 @@
 """The attractive half of the objective: what neighbours in the data do to each other in the map.
 
-With S_ij = s_i + s_j the kernel is 1/w_ij = 1 + γ_ij d_ij² = (S_ij² + 4 d_ij²) / S_ij², so that
+With S = s_i + s_j the kernel is 1/w_ij = 1 + γ_ij d_ij² = (S² + 4 d_ij²) / S², so that
 
-* the force on point i is Σ_j p_ij γ_ij w_ij (y_i − y_j) = Σ_j 4 p_ij (y_i − y_j) / (S_ij² + 4 d_ij²),
+* the force on point i is Σ_j p_ij γ_ij w_ij (y_i − y_j) = Σ_j 4 p_ij (y_i − y_j) / (S² + 4 d_ij²),
 * its share of the cost is Σ_j p_ij log(1/w_ij).
 
 Coordinates come axis by axis, as an array of shape (3, n) whose unused axes are 0: one kernel then
@@ -59,7 +59,7 @@ def attractive_cost(affinities: Affinities, coordinates: FloatArray, scales: Flo
 
 @njit(inline="always", cache=True)
 def _log(x):  # type: ignore[no-untyped-def]
-    """Natural logarithm to 1e-12, of plain arithmetic, so that a loop over it uses vector registers.
+    """Natural logarithm to 1e-12 by plain arithmetic, which a loop can do in vector registers.
 
     The library's log is a call for each element and would take 80 % of the time of the cost. Here
     x = 2^e m, and log m = 2 artanh((m − 1)/(m + 1)) by its series.

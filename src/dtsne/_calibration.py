@@ -1,8 +1,8 @@
 """Calibration: correct the kernel scales by what the map itself shows.
 
-σ sets the scale of the kernel, and the map's radii follow it, but only so far. Every so often during
-the descent we take the radii r of the neighbourhoods, in the data and in the map, and move the
-kernel scale of each point by the mismatch::
+σ sets the scale of the kernel, and the map's radii follow it, but only so far. Every so often
+during the descent we take the radii r of the neighbourhoods, in the data and in the map, and move
+the kernel scale of each point by the mismatch::
 
     log s_i += strength · mean over k of (log r_i,k^data − log r_i,k^map),   both centred
 
@@ -21,22 +21,33 @@ import numpy as np
 if TYPE_CHECKING:
     from dtsne._typing import FloatArray, IntArray
 
-_STRENGTH = 0.5
-# Scales stay within this factor of σ's own: unbounded, the update runs away for some points.
-_BOUND = 2.0
-# The mismatch is averaged over a point and this many of its neighbours in the data.
-_N_SMOOTHING = 5
-# Radii are those of the neighbourhoods of this share of the perplexity. The smaller one raises the
-# correlation of neighbour distances (ρ_knn), the larger one is what a reader sees as density.
-_SHARES_OF_PERPLEXITY = (0.3, 1.0)
 # Radii of copies are 0; as shares of the median, smaller ones than this are not told apart.
 _SMALLEST_RADIUS = 0.01
+
+
+@dataclass(frozen=True)
+class CalibrationPlan:
+    """When and how strongly to calibrate; docs/optimiser.md compares the values."""
+
+    n_rounds: int = 5
+    # Calibration starts once KL falls by less than this share of itself an iteration: the map has
+    # its shape by then, and still moves enough to follow.
+    start_below: float = 4e-3
+    strength: float = 0.5
+    # Scales stay within this factor of σ's own: unbounded, the update runs away for some points.
+    bound: float = 2.0
+    # The mismatch is averaged over a point and this many of its neighbours in the data.
+    n_smoothing: int = 5
+    # Radii are those of neighbourhoods of these shares of the perplexity. The smaller one raises
+    # the correlation of neighbour distances (ρ_knn), the larger is what a reader sees as density.
+    shares_of_perplexity: tuple[float, ...] = (0.3, 1.0)
 
 
 @dataclass(frozen=True)
 class Calibration:
     """The radii the map should have, and the scales to stay near to."""
 
+    plan: CalibrationPlan
     ks: tuple[int, ...]
     log_radii: FloatArray  # (len(ks), n)
     neighbors: IntArray  # (n, number to average over)
@@ -46,6 +57,7 @@ class Calibration:
     @classmethod
     def from_neighbors(
         cls,
+        plan: CalibrationPlan,
         indices: IntArray,
         distances: FloatArray,
         scales: FloatArray,
@@ -59,9 +71,16 @@ class Calibration:
         A density_scale other than 1 asks for radii r ** density_scale.
         """
         n_found = distances.shape[1]
-        ks = sorted({min(max(1, round(p * perplexity)), n_found) for p in _SHARES_OF_PERPLEXITY})
+        wanted = (round(share * perplexity) for share in plan.shares_of_perplexity)
+        ks = tuple(sorted({min(max(1, k), n_found) for k in wanted}))
         radii = np.stack([_centred_log(distances[:, k - 1]) for k in ks])
-        return cls(tuple(ks), density_scale * radii, indices[:, :_N_SMOOTHING], scales, n_jobs)
+        neighbors = indices[:, : plan.n_smoothing]
+        return cls(plan, ks, density_scale * radii, neighbors, scales, n_jobs)
+
+    def is_due(self, n_done: int, relative_fall: float) -> bool:
+        """Whether to calibrate now: once started, at every check until all rounds are done."""
+        started = n_done > 0 or relative_fall < self.plan.start_below
+        return started and n_done < self.plan.n_rounds
 
     def adjust(self, embedding: FloatArray, scales: FloatArray) -> FloatArray:
         """Return the kernel scales after one round."""
@@ -76,8 +95,8 @@ class Calibration:
         )
         own_and_neighbors = mismatch + mismatch[self.neighbors].sum(axis=1)
         smoothed = own_and_neighbors / (1 + self.neighbors.shape[1])
-        moved = np.log(scales) + _STRENGTH * smoothed
-        base, reach = np.log(self.base_scales), np.log(_BOUND)
+        moved = np.log(scales) + self.plan.strength * smoothed
+        base, reach = np.log(self.base_scales), np.log(self.plan.bound)
         bounded = np.clip(moved, base - reach, base + reach)
         adjusted: FloatArray = np.exp(bounded - np.median(bounded))
         return adjusted

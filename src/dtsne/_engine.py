@@ -13,7 +13,6 @@ result: each row is summed by one thread in a fixed order, and rows are added up
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
@@ -23,6 +22,8 @@ from dtsne._attraction import attractive_cost, attractive_forces
 from dtsne._repulsion import exact_repulsion
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from dtsne._affinities import Affinities
     from dtsne._typing import FloatArray
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import warnings
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -13,7 +13,7 @@ from sklearn.utils.validation import validate_data
 
 from dtsne import _start
 from dtsne._affinities import dense_affinities, find_sigmas, floor_sigmas, sparse_affinities
-from dtsne._calibration import Calibration
+from dtsne._calibration import Calibration, CalibrationPlan
 from dtsne._engine import CpuEngine
 from dtsne._input import (
     NEIGHBORS_PER_PERPLEXITY,
@@ -23,7 +23,7 @@ from dtsne._input import (
     prepare,
 )
 from dtsne._logging import shown_messages
-from dtsne._optimizer import PAPER, SCALED, Checkpoint, Schedule, descend
+from dtsne._optimizer import PAPER, SCALED, Checkpoint, Rule, Schedule, descend
 from dtsne._parameters import check_parameters, check_start
 from dtsne._threads import limited_threads, resolve_n_jobs
 
@@ -40,8 +40,11 @@ _LOGGER = logging.getLogger(__name__)
 # Up to this many points P is kept over all pairs, as the paper defines it; beyond, over the nearest
 # neighbours, which changes σ by a few percent (docs/optimiser.md) and needs 20 times less memory.
 _MAX_DENSE = 10_000
+_BYTES_PER_PAIR = 12  # float64 distances and float32 affinities
 _MIN_POINTS = 4
 _DEFAULT_TOL = 5e-4
+# A map that starts without any order needs more of a pull to find one.
+_RANDOM_EXAGGERATION = 4.0
 
 
 class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -80,7 +83,7 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         Step of the descent; n/2 for "scaled" and n/12 for "paper".
     early_exaggeration : float or "auto", default="auto"
         Factor on the attraction at the start, falling to 1 within 40 iterations; 1.5 for "scaled",
-        1 for "paper".
+        1 for "paper", 4 for a random start.
     max_iter : int, default=1000
         Most iterations of the descent.
     tol : float or "auto", default="auto"
@@ -136,6 +139,10 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
     (900, 2)
     """
 
+    # What the experiments in benchmarks/optimizer.py vary.
+    _rules: ClassVar[dict[str, Rule]] = {"paper": PAPER, "scaled": SCALED}
+    _calibration_plan: ClassVar[CalibrationPlan] = CalibrationPlan()
+
     def __init__(
         self,
         *,
@@ -177,7 +184,7 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         self.verbose = verbose
         self.callback = callback
 
-    def fit(self, X: ArrayLike, y: None = None) -> DTSNE:
+    def fit(self, X: ArrayLike, y: None = None) -> DTSNE:  # noqa: ARG002
         """Map the data.
 
         Parameters
@@ -219,11 +226,12 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
 
     @property
     def _n_features_out(self) -> int:
-        return self.embedding_.shape[1]
+        return int(self.embedding_.shape[1])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.metric == "precomputed"
+        tags.input_tags.positive_only = self.metric == "precomputed"
         tags.input_tags.sparse = self.metric != "precomputed"
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
@@ -269,6 +277,7 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
             scales = scales / scales.min()
         elif self.calibration == "auto" and self.density_scale > 0:
             calibration = Calibration.from_neighbors(
+                self._calibration_plan,
                 indices,
                 distances,
                 scales,
@@ -276,30 +285,28 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
                 density_scale=self.density_scale,
                 n_jobs=n_threads,
             )
-        rule = PAPER if self.optimizer == "paper" else SCALED
-        steps = descend(
-            CpuEngine(affinities), start, scales, rule, self._schedule(n), calibration
-        )
+        rule = self._rules[self.optimizer]
+        schedule = self._schedule(rule, n)
+        steps = descend(CpuEngine(affinities), start, scales, rule, schedule, calibration)
         self._consume(steps, dtype)
 
     def _affinities(
         self, data: Data, indices: IntArray, distances: FloatArray
     ) -> tuple[FloatArray, Affinities]:
         n = len(data)
-        if n <= _MAX_DENSE:
+        dense = n <= _MAX_DENSE
+        if dense:
             check_memory(
-                20 * n * n, f"P over all pairs of {n} points", "close other programs or use less data"
+                _BYTES_PER_PAIR * n * n,
+                f"P over all pairs of {n} points",
+                "free some, or use fewer",
             )
-            squared = data.squared_distances()
-            others = squared[~np.eye(n, dtype=bool)].reshape(n, n - 1)
-            sigmas = find_sigmas(others, self.perplexity_)
-            self._tell_of_copies(sigmas)
-            sigmas = floor_sigmas(sigmas)
-            return sigmas, dense_affinities(squared, sigmas)
-        squared = distances**2
-        sigmas = find_sigmas(squared, self.perplexity_)
+        squared = data.squared_distances() if dense else distances**2
+        sigmas = find_sigmas(squared, self.perplexity_, skip_diagonal=dense)
         self._tell_of_copies(sigmas)
         sigmas = floor_sigmas(sigmas)
+        if dense:
+            return sigmas, dense_affinities(squared, sigmas)
         return sigmas, sparse_affinities(indices, squared, sigmas)
 
     def _tell_of_copies(self, sigmas: FloatArray) -> None:
@@ -325,14 +332,16 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         start = _start.principal_start(data, self.n_components, unit, rng)
         spread = float(start[:, 0].std())
         if self.init == "random":
-            start = _start.random_start(len(data), self.n_components, spread, rng)
+            start = _start.random_start(len(data), self.n_components, rng)
         elif self.init == "spectral":
             start = _start.spectral_start(affinities, self.n_components, spread, rng)
         return _start.shrink_as_paper(start) if self.optimizer == "paper" else start
 
-    def _schedule(self, n: int) -> Schedule:
-        rule = PAPER if self.optimizer == "paper" else SCALED
+    def _schedule(self, rule: Rule, n: int) -> Schedule:
         exaggeration = self.early_exaggeration
+        if exaggeration == "auto":
+            random = isinstance(self.init, str) and self.init == "random"
+            exaggeration = _RANDOM_EXAGGERATION if random else rule.exaggeration
         tol = self.tol
         if tol == "auto":
             tol = 0.0 if self.optimizer == "paper" else _DEFAULT_TOL
@@ -340,7 +349,7 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
             learning_rate=(
                 rule.step_share * n if self.learning_rate == "auto" else self.learning_rate
             ),
-            exaggeration=rule.exaggeration if exaggeration == "auto" else exaggeration,
+            exaggeration=exaggeration,
             max_iter=self.max_iter,
             tol=tol,
         )
@@ -377,10 +386,8 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
                 stacklevel=4,
             )
 
-    def _keep(
-        self, checkpoint: Checkpoint, history: list[tuple[int, float]], dtype: type
-    ) -> None:
-        self.embedding_ = checkpoint.embedding.astype(dtype)
+    def _keep(self, checkpoint: Checkpoint, history: list[tuple[int, float]], dtype: type) -> None:
+        self.embedding_: FloatArray = checkpoint.embedding.astype(dtype)
         self.kl_divergence_ = checkpoint.kl
         self.kernel_scale_ = checkpoint.scales
         self.n_iter_ = checkpoint.iteration
@@ -389,7 +396,7 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
 
 
 def _generator(random_state: int | np.random.RandomState | None) -> np.random.Generator:
-    """Turn scikit-learn's random_state into a generator of our own, so that ours disturbs nobody's."""
+    """Turn scikit-learn's random_state into a generator of our own."""
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31 - 1))
     return np.random.default_rng(random_state)

@@ -6,6 +6,7 @@ import logging
 import os
 import warnings
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,7 +34,7 @@ class Points:
         return len(self.coordinates)
 
     def neighbors(self, k: int) -> tuple[IntArray, FloatArray]:
-        """Indices of and distances to the k nearest others."""
+        """Find the k nearest others: their indices and distances."""
         return nearest_neighbors(self.coordinates, k)
 
     def squared_distances(self) -> FloatArray:
@@ -41,7 +42,7 @@ class Points:
         return pairwise_squared_distances(self.coordinates)
 
     def principal_axes(self, n_axes: int) -> FloatArray:
-        """The first principal components; fewer where the data has fewer dimensions."""
+        """Return the first principal components; fewer if the data has fewer dimensions."""
         return _principal_components(self.coordinates, n_axes)
 
 
@@ -55,7 +56,7 @@ class Distances:
         return len(self.matrix)
 
     def neighbors(self, k: int) -> tuple[IntArray, FloatArray]:
-        """Indices of and distances to the k nearest others."""
+        """Find the k nearest others: their indices and distances."""
         return nearest_in_matrix(self.matrix, k)
 
     def squared_distances(self) -> FloatArray:
@@ -114,15 +115,28 @@ def fitting_perplexity(perplexity: float, n: int) -> float:
 
 def check_memory(n_bytes: int, what: str, remedy: str) -> None:
     """Raise MemoryError before the work rather than be killed during it."""
-    try:
-        available = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):  # not known on this system
+    available = _available_memory()
+    if available is None:
         return
     if n_bytes > available:
         raise MemoryError(
             f"{what} needs {n_bytes / 2**30:.1f} GiB and {available / 2**30:.1f} GiB are free; "
             f"{remedy}."
         )
+
+
+def _available_memory() -> int | None:
+    """Bytes that can still be had, or those of the whole machine where only these are known."""
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        kibibytes = next(line.split()[1] for line in lines if line.startswith("MemAvailable"))
+        return 1024 * int(kibibytes)
+    except (OSError, StopIteration):
+        pass
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):  # Windows
+        return None
 
 
 def _reduce(X: Any, n_pcs: int | None) -> FloatArray:
@@ -137,7 +151,8 @@ def _reduce(X: Any, n_pcs: int | None) -> FloatArray:
             return np.asarray(TruncatedSVD(wanted, random_state=0).fit_transform(X), np.float64)
         check_memory(8 * n * d, "X as a dense array", "set n_pcs to reduce it by a truncated SVD")
         X = X.toarray()
-    points = np.asarray(X, dtype=np.float64)
+    # In one order of memory, since sums along another one would round differently.
+    points = np.asarray(X, dtype=np.float64, order="C")
     return _principal_components(points, wanted) if wanted < d else points
 
 
@@ -178,7 +193,7 @@ def _check_distances(X: Any) -> FloatArray:
             f"{distances.shape}; give the points themselves with metric='euclidean'."
         )
     if (distances < 0).any():
-        raise ValueError("The precomputed distances have negative values; distances are ≥ 0.")
+        raise ValueError("Negative values in data: precomputed distances have to be at least 0.")
     if np.diag(distances).any():
         raise ValueError("The precomputed distances have to be 0 on the diagonal.")
     if not np.allclose(distances, distances.T, rtol=1e-6):

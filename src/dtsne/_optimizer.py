@@ -28,10 +28,6 @@ _GAIN_STEP, _GAIN_DECAY, _GAIN_RANGE = 0.2, 0.8, (0.01, 10.0)
 # A step longer than this many kernel scales is cut: it would leave the region its gradient is for.
 _LONGEST_STEP = 5.0
 _N_EXAGGERATED = 40
-_N_CALIBRATION_ROUNDS = 5
-# Calibration starts when KL falls by less than this an iteration: the map has its shape, and still
-# moves enough to follow.
-_CALIBRATE_BELOW = 4e-3
 
 
 @dataclass(frozen=True)
@@ -42,12 +38,13 @@ class Rule:
     early_momentum: float
     momentum: float
     n_early: int
-    scaled: bool  # steps in units of each point's kernel scale, with gains and a longest step
+    scaled: bool  # steps in units of each point's kernel scale, and none too long
+    gains: bool
     exaggeration: float
 
 
-PAPER = Rule(1 / 12, 0.5, 0.8, 20, scaled=False, exaggeration=1.0)
-SCALED = Rule(1 / 2, 0.5, 0.9, 20, scaled=True, exaggeration=1.5)
+PAPER = Rule(1 / 12, 0.5, 0.8, 20, scaled=False, gains=False, exaggeration=1.0)
+SCALED = Rule(1 / 2, 0.5, 0.9, 20, scaled=True, gains=True, exaggeration=1.5)
 
 
 @dataclass(frozen=True)
@@ -103,7 +100,7 @@ def descend(
     by itself once KL falls by less than ``tol`` of itself an iteration, or after ``max_iter``.
     """
     motion = _Motion(start, np.zeros_like(start), np.ones_like(start))
-    rounds_left = 0 if calibration is None else _N_CALIBRATION_ROUNDS
+    n_rounds = 0 if calibration is None else calibration.plan.n_rounds
     n_calibrated = 0
     previous_kl: float | None = None
     for iteration in count():
@@ -115,18 +112,18 @@ def descend(
         )
         if found.kl is not None:
             fall = np.inf if previous_kl is None else (previous_kl - found.kl) / CHECK_EVERY
-            settled = schedule.tol > 0 and rounds_left == 0 and fall < schedule.tol * found.kl
+            settled = (
+                schedule.tol > 0 and n_calibrated == n_rounds and fall < schedule.tol * found.kl
+            )
             yield Checkpoint(iteration, found.kl, motion.embedding, scales, n_calibrated, settled)
             if settled or at_end:
                 return
             previous_kl = found.kl if exaggeration == 1.0 else None
-            if rounds_left and (n_calibrated > 0 or fall < _CALIBRATE_BELOW * found.kl):
-                assert calibration is not None  # noqa: S101
+            if calibration is not None and calibration.is_due(n_calibrated, fall / found.kl):
                 scales = calibration.adjust(motion.embedding, scales)
-                motion = _Motion(motion.embedding, np.zeros_like(start), motion.gains)
-                rounds_left -= 1
                 n_calibrated += 1
-                previous_kl = None
+                previous_kl = None  # of another objective
+                motion = _Motion(motion.embedding, np.zeros_like(start), motion.gains)
                 found = engine.evaluate(motion.embedding, scales)
         motion = _step(motion, found.gradient, scales, rule, schedule, iteration)
     raise AssertionError("unreachable")
@@ -142,16 +139,17 @@ def _step(
 ) -> _Motion:
     momentum = rule.early_momentum if iteration < rule.n_early else rule.momentum
     step = schedule.learning_rate / schedule.exaggeration_at(iteration)
-    if not rule.scaled:
-        velocity = momentum * motion.velocity - step * gradient
-        return _Motion(motion.embedding + velocity, velocity, motion.gains)
-    keeps_direction = motion.velocity * gradient < 0
-    gains = np.where(keeps_direction, motion.gains + _GAIN_STEP, motion.gains * _GAIN_DECAY)
-    gains = gains.clip(*_GAIN_RANGE)
-    own_scale = scales[:, np.newaxis]
+    own_scale = scales[:, np.newaxis] if rule.scaled else 1.0
+    gains = motion.gains
+    if rule.gains:
+        keeps_direction = motion.velocity * gradient < 0
+        gains = np.where(keeps_direction, gains + _GAIN_STEP, gains * _GAIN_DECAY)
+        gains = gains.clip(*_GAIN_RANGE)
     velocity = momentum * motion.velocity - step * own_scale**2 * gains * gradient
-    length = np.linalg.norm(velocity, axis=1, keepdims=True)
-    longest = _LONGEST_STEP * own_scale
-    velocity *= longest / np.maximum(length, longest)
-    embedding = motion.embedding + velocity
-    return _Motion(embedding - embedding.mean(axis=0), velocity, gains)
+    if rule.scaled:
+        length = np.linalg.norm(velocity, axis=1, keepdims=True)
+        longest = _LONGEST_STEP * own_scale
+        velocity *= longest / np.maximum(length, longest)
+        # Forces cancel; steps of different size do not, and the map as a whole would wander off.
+        velocity -= velocity.mean(axis=0)
+    return _Motion(motion.embedding + velocity, velocity, gains)

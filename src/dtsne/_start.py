@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 # The paper starts from principal components shrunk to this standard deviation.
 _PAPER_STD = 1e-4
+_RANDOM_STD = 0.01
 # An axis without spread has no gradient either, and would stay empty: it gets noise of this share.
 _NOISE_SHARE = 0.01
 
@@ -32,11 +33,9 @@ def principal_start(
     return _fill_empty_axes(axes, n_components, rng)
 
 
-def random_start(
-    n: int, n_components: int, spread: float, rng: np.random.Generator
-) -> FloatArray:
-    """One round cloud of a given standard deviation."""
-    return rng.normal(scale=spread, size=(n, n_components))
+def random_start(n: int, n_components: int, rng: np.random.Generator) -> FloatArray:
+    """One small round cloud: points that have no place yet find theirs only while they are close."""
+    return rng.normal(scale=_RANDOM_STD, size=(n, n_components))
 
 
 def spectral_start(
@@ -69,9 +68,7 @@ def shrink_as_paper(start: FloatArray) -> FloatArray:
     return shrunk
 
 
-def _fill_empty_axes(
-    axes: FloatArray, n_components: int, rng: np.random.Generator
-) -> FloatArray:
+def _fill_empty_axes(axes: FloatArray, n_components: int, rng: np.random.Generator) -> FloatArray:
     noise = _NOISE_SHARE * axes[:, 0].std()
     filled = np.zeros((len(axes), n_components))
     filled[:, : axes.shape[1]] = axes

@@ -17,7 +17,7 @@ def resolve_n_jobs(n_jobs: int | None) -> int:
     import numba
     from joblib import cpu_count
 
-    available: int = min(cpu_count(), numba.config.NUMBA_NUM_THREADS)
+    available: int = min(cpu_count(), numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
     if n_jobs is None:
         return available
     if n_jobs == 0:

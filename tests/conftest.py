@@ -1,0 +1,32 @@
+"""What the tests share."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+from hypothesis import settings
+
+# Compiling on first use makes single examples slow; that is no failure.
+settings.register_profile("dtsne", deadline=None, max_examples=25, derandomize=True)
+settings.load_profile("dtsne")
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(0)
+
+
+@pytest.fixture
+def two_clusters(rng: np.random.Generator) -> np.ndarray:
+    """A tight and a wide cluster of 60 points each, in 5 dimensions."""
+    centre = np.full(5, 20.0)
+    return np.vstack([rng.normal(size=(60, 5)), centre + 4 * rng.normal(size=(60, 5))])
+
+
+@pytest.fixture
+def real_data() -> None:
+    """Skip where the real sets are not at hand."""
+    if not os.environ.get("DTSNE_DATA"):
+        pytest.skip("the real sets are needed: set DTSNE_DATA to their folder")

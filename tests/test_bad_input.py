@@ -1,0 +1,200 @@
+"""Every kind of bad input: a clear message that names the fix, before any long work."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dtsne import DTSNE
+from dtsne.quality import cluster_radius_ratios
+
+
+@pytest.fixture
+def X(rng):
+    return rng.normal(size=(60, 4))
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_values_that_are_not_finite(X, value):
+    X[3, 2] = value
+    with pytest.raises(ValueError, match="NaN|infinity"):
+        DTSNE().fit(X)
+
+
+def test_text(X):
+    with pytest.raises(ValueError, match="holds text.*OneHotEncoder"):
+        DTSNE().fit(np.full((60, 2), "a", dtype=object))
+    with pytest.raises(ValueError, match="text|string|numeric"):
+        DTSNE().fit(np.full((60, 2), "a"))
+
+
+def test_shapes(X):
+    with pytest.raises(ValueError, match="Reshape your data"):
+        DTSNE().fit(X[0])
+    with pytest.raises(ValueError, match="dim"):
+        DTSNE().fit(X[None])
+    with pytest.raises(ValueError, match="minimum of 4"):
+        DTSNE().fit(X[:3])
+    with pytest.raises(ValueError, match="0 feature"):
+        DTSNE().fit(X[:, :0])
+
+
+def test_complex_numbers(X):
+    with pytest.raises(ValueError, match="[Cc]omplex"):
+        DTSNE().fit(X + 1j)
+
+
+def test_all_rows_equal():
+    with pytest.raises(ValueError, match="All rows of X are equal"):
+        DTSNE().fit(np.ones((50, 3)))
+    with pytest.raises(ValueError, match="All precomputed distances are 0"):
+        DTSNE(metric="precomputed").fit(np.zeros((50, 50)))
+
+
+def test_constant_columns_change_nothing(X, caplog):
+    wide = np.hstack([X, np.ones((60, 2)), np.zeros((60, 1))])
+    with caplog.at_level("INFO", logger="dtsne"):
+        sigma = DTSNE(perplexity=10.0).fit(wide).sigma_
+    np.testing.assert_allclose(sigma, DTSNE(perplexity=10.0).fit(X).sigma_)
+    assert "3 of 7 columns are constant" in caplog.text
+
+
+def test_four_points_are_enough(X):
+    with pytest.warns(UserWarning, match="lowered to 1.5"):
+        embedding = DTSNE().fit_transform(X[:4])
+    assert np.isfinite(embedding).all()
+
+
+def test_too_large_a_perplexity_is_lowered_and_said(X):
+    with pytest.warns(UserWarning, match=r"perplexity=100 .*60 points.*lowered to 19.67"):
+        model = DTSNE().fit(X)
+    assert model.perplexity_ == pytest.approx(59 / 3)
+
+
+def test_line_and_plane_in_more_components():
+    line = np.linspace(0, 1, 50)[:, None]
+    embedding = DTSNE(perplexity=5.0, n_components=3).fit_transform(line)
+    assert np.isfinite(embedding).all()
+    assert (embedding.std(axis=0) > 0).all()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"perplexity": 1.0}, "perplexity=1.0 has to be a number above 1"),
+        ({"perplexity": -5}, "above 1"),
+        ({"perplexity": np.nan}, "above 1"),
+        ({"n_components": 4}, "at least 1 and at most 3"),
+        ({"n_components": 0}, "at least 1"),
+        ({"density_scale": -0.1}, "at least 0"),
+        ({"metric": "manhattan"}, "'euclidean', 'cosine', 'precomputed'"),
+        ({"init": "umap"}, "'pca', 'random', 'spectral' or an array of shape"),
+        ({"optimizer": "adam"}, "'scaled', 'paper'"),
+        ({"method": "barnes_hut"}, "'auto', 'exact'"),
+        ({"calibration": "always"}, "'auto', False"),
+        ({"device": "tpu"}, "'cpu', 'auto'"),
+        ({"learning_rate": 0}, "above 0 or 'auto'"),
+        ({"early_exaggeration": 0.5}, "at least 1 or 'auto'"),
+        ({"max_iter": 0}, "at least 1"),
+        ({"tol": -1.0}, "at least 0 or 'auto'"),
+        ({"n_pcs": 0}, "at least 1"),
+        ({"n_jobs": 0}, "n_jobs=0 leaves no thread"),
+        ({"verbose": -1}, "at least 0"),
+    ],
+)
+def test_bad_values(X, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        DTSNE(**parameters).fit(X)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"perplexity": "100"},
+        {"n_components": 2.0},
+        {"n_components": True},
+        {"learning_rate": None},
+        {"max_iter": 10.5},
+        {"callback": "stop"},
+        {"n_jobs": 1.5},
+    ],
+)
+def test_bad_types(X, parameters):
+    with pytest.raises(TypeError, match=next(iter(parameters))):
+        DTSNE(**parameters).fit(X)
+
+
+@pytest.mark.parametrize(
+    ("init", "message"),
+    [
+        (np.zeros((60, 3)), r"has to be \(60, 2\)"),
+        (np.zeros((59, 2)), r"has to be \(60, 2\)"),
+        (np.full((60, 2), np.nan), "finite"),
+        (np.zeros((60, 2)), "all points are equal"),
+    ],
+)
+def test_bad_start(X, init, message):
+    with pytest.raises(ValueError, match=message):
+        DTSNE(perplexity=10.0, init=init).fit(X)
+
+
+def test_diverging_descent_is_an_error(X):
+    with pytest.raises(FloatingPointError, match="learning_rate='auto'"), np.errstate(all="ignore"):
+        DTSNE(perplexity=10.0, optimizer="paper", learning_rate=1e200).fit(X)
+
+
+def test_bad_distances(X):
+    D = np.abs(X[:, :1] - X[:, :1].T)
+    for broken, message in [
+        (D[:, :-1], "square matrix"),
+        (-D, "Negative"),
+        (D + 1, "diagonal"),
+        (np.triu(D), "symmetric"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            DTSNE(perplexity=10.0, metric="precomputed").fit(broken)
+
+
+def test_cosine_of_a_zero_row(X):
+    X[5] = 0
+    with pytest.raises(ValueError, match="rows of zeros"):
+        DTSNE(metric="cosine").fit(X)
+
+
+def test_not_enough_memory(X, monkeypatch):
+    monkeypatch.setattr("dtsne._input._available_memory", lambda: 1000)
+    with pytest.raises(MemoryError, match="GiB are free"):
+        DTSNE(perplexity=10.0).fit(X)
+
+
+# --- copies ---
+
+
+def test_half_the_rows_copied_leave_the_rest_as_it_was(rng):
+    """A tight and a wide cluster, each row twice: sizes still mean spread."""
+    X = np.vstack([rng.normal(size=(100, 10)), 30 + 3 * rng.normal(size=(100, 10))])
+    doubled = np.vstack([X, X])
+    labels = np.tile(np.repeat([0, 1], 100), 2)
+    model = DTSNE(perplexity=40.0).fit(doubled)
+    assert np.isfinite(model.embedding_).all()
+    assert abs(cluster_radius_ratios(doubled, model.embedding_, labels).largest_error) < 0.1
+
+
+def test_more_copies_than_the_perplexity_are_said_and_do_not_flatten(rng):
+    """Half of all rows are one and the same; the two clusters beside them keep their sizes."""
+    X = np.vstack([rng.normal(size=(100, 10)), 30 + 3 * rng.normal(size=(100, 10))])
+    copied = np.vstack([X, np.full((200, 10), -20.0)])
+    with pytest.warns(UserWarning, match=r"200 rows of X have at least as many copies.*unique"):
+        model = DTSNE(perplexity=20.0).fit(copied)
+    assert np.isfinite(model.embedding_).all()
+    labels = np.repeat([0, 1], 100)
+    ratio = cluster_radius_ratios(X, model.embedding_[:200], labels)
+    assert abs(ratio.largest_error) < 0.15
+    spread_of_copies = model.embedding_[200:].std(axis=0).max()
+    assert spread_of_copies < 0.2 * model.embedding_[:100].std(axis=0).mean()
+
+
+def test_all_rows_copied_too_often(rng):
+    X = np.repeat(rng.normal(size=(4, 3)), 30, axis=0)
+    with pytest.raises(ValueError, match="drop the copies"):
+        DTSNE(perplexity=20.0).fit(X)

@@ -1,0 +1,45 @@
+"""Importing the package is fast because it loads almost nothing."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = ("numba", "sklearn", "scipy", "matplotlib", "pandas", "pooch", "torch", "umap")
+
+
+def loaded_after(statement: str) -> set[str]:
+    script = f"import sys; {statement}; print(*{{name.split('.')[0] for name in sys.modules}})"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    return set(done.stdout.split())
+
+
+@pytest.mark.parametrize(
+    "statement", ["import dtsne", "import dtsne.datasets", "import dtsne.quality"]
+)
+def test_import_loads_nothing_heavy(statement):
+    loaded = loaded_after(statement)
+    assert "dtsne" in loaded
+    assert loaded.isdisjoint(HEAVY)
+
+
+def test_estimator_does_not_load_manifold():
+    script = "import sys; from dtsne import DTSNE; print('sklearn.manifold' in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "False"
+
+
+def test_public_names():
+    import dtsne
+
+    for name in dtsne.__all__:
+        assert getattr(dtsne, name) is not None
+    assert set(dir(dtsne)) == set(dtsne.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        dtsne.nothing  # noqa: B018

@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dtsne._calibration import Calibration, CalibrationPlan
+from dtsne._engine import Evaluation
+from dtsne._neighbors import nearest_neighbors
+from dtsne._optimizer import CHECK_EVERY, PAPER, SCALED, Schedule, descend
+
+
+class Bowl:
+    """KL = offset + ½ Σ‖y_i‖²/n: an objective whose descent can be followed by hand."""
+
+    def __init__(self, offset: float = 1.0) -> None:
+        self.offset = offset
+        self.exaggerations: list[float] = []
+
+    def evaluate(self, embedding, scales, *, exaggeration=1.0, with_kl=False):
+        self.exaggerations.append(exaggeration)
+        kl = self.offset + 0.5 * float((embedding**2).sum()) / len(embedding)
+        return Evaluation(embedding / len(embedding), kl if with_kl else None)
+
+
+def schedule(**changes) -> Schedule:
+    return replace(Schedule(learning_rate=1.0, exaggeration=1.0, max_iter=100, tol=0.0), **changes)
+
+
+def test_paper_is_momentum_descent_as_written():
+    start = np.array([[1.0, -2.0], [3.0, 0.5]])
+    *_, last = descend(Bowl(), start, np.ones(2), PAPER, schedule(max_iter=30))
+    y, previous = start, start
+    for iteration in range(30):
+        momentum = 0.5 if iteration < 20 else 0.8
+        y, previous = y - 1.0 * (y / 2) + momentum * (y - previous), y
+    np.testing.assert_allclose(last.embedding, y, rtol=1e-12)
+
+
+def test_scaled_moves_each_point_in_units_of_its_own_scale():
+    # One step from rest, before gains or momentum can matter.
+    start = np.ones((2, 2))
+    *_, last = descend(
+        Bowl(), start, np.array([1.0, 3.0]), replace(SCALED, gains=False),
+        schedule(learning_rate=0.1, max_iter=1),
+    )  # fmt: skip
+    moved = (start - last.embedding)[:, 0]
+    assert moved[1] == pytest.approx(9 * moved[0])
+
+
+def test_no_step_is_longer_than_a_few_scales():
+    start = np.full((2, 2), 1e6)
+    *_, last = descend(
+        Bowl(), start, np.array([1.0, 2.0]), SCALED, schedule(learning_rate=1e3, max_iter=1)
+    )
+    np.testing.assert_allclose(np.linalg.norm(last.embedding - start, axis=1), [5.0, 10.0])
+
+
+def test_stops_when_kl_has_settled_and_says_so():
+    checkpoints = list(
+        descend(
+            Bowl(), np.ones((4, 2)), np.ones(4), SCALED,
+            schedule(learning_rate=0.5, tol=1e-3, max_iter=5000),
+        )
+    )  # fmt: skip
+    assert checkpoints[-1].settled
+    assert checkpoints[-1].iteration < 5000
+    assert not any(c.settled for c in checkpoints[:-1])
+    last, before = checkpoints[-1].kl, checkpoints[-2].kl
+    assert (before - last) / CHECK_EVERY < 1e-3 * last
+
+
+def test_tol_0_runs_to_the_end_and_checks_there():
+    iterations = [
+        c.iteration
+        for c in descend(Bowl(), np.ones((4, 2)), np.ones(4), PAPER, schedule(max_iter=33))
+    ]
+    assert iterations == [0, 10, 20, 30, 33]
+
+
+def test_exaggeration_falls_to_one():
+    bowl = Bowl()
+    list(
+        descend(bowl, np.ones((4, 2)), np.ones(4), SCALED, schedule(exaggeration=3.0, max_iter=60))
+    )
+    given = np.array(bowl.exaggerations)
+    assert given[0] == 3.0
+    assert (np.diff(given[:41]) < 0).all()
+    assert (given[40:] == 1.0).all()
+
+
+def calibration_of(points: np.ndarray, scales: np.ndarray, **changes) -> Calibration:
+    indices, distances = nearest_neighbors(points, 30)
+    return Calibration.from_neighbors(
+        replace(CalibrationPlan(), **changes), indices, distances, scales,
+        perplexity=10, density_scale=1.0, n_jobs=1,
+    )  # fmt: skip
+
+
+def test_calibration_is_silent_for_a_map_that_is_right(rng):
+    points = rng.normal(size=(200, 2))
+    scales = rng.uniform(0.5, 2, size=200)
+    adjusted = calibration_of(points, scales).adjust(7 * points, scales)
+    relative = adjusted / scales
+    np.testing.assert_allclose(relative, relative[0], rtol=1e-9)
+
+
+def test_calibration_widens_what_is_drawn_too_tight(rng):
+    points = rng.normal(size=(200, 2))
+    points[100:] += 100
+    drawn = points.copy()
+    drawn[100:] = 100 + (points[100:] - 100) / 3
+    adjusted = calibration_of(points, np.ones(200)).adjust(drawn, np.ones(200))
+    assert np.median(adjusted[100:]) / np.median(adjusted[:100]) == pytest.approx(
+        np.sqrt(3), rel=1e-6
+    )
+
+
+def test_calibration_stays_within_its_bound(rng):
+    points = rng.normal(size=(200, 2))
+    drawn = points * np.exp(3 * rng.normal(size=(200, 1)))
+    base = rng.uniform(0.5, 2, size=200)
+    calibration = calibration_of(points, base)
+    scales = base
+    for _ in range(20):
+        scales = calibration.adjust(drawn, scales)
+    relative = scales / base
+    # Twice up and twice down around a common factor.
+    assert relative.max() / relative.min() <= 4 + 1e-9
+
+
+def test_rounds_of_calibration_are_all_made_before_the_end(rng):
+    points = rng.normal(size=(50, 2))
+    calibration = calibration_of(points, np.ones(50))
+    checkpoints = list(
+        descend(Bowl(), points, np.ones(50), SCALED, schedule(tol=0.1, max_iter=500), calibration)
+    )
+    assert checkpoints[-1].n_calibrated == CalibrationPlan().n_rounds
+    assert checkpoints[-1].settled
