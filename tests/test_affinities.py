@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -115,14 +117,12 @@ def test_graph_keeps_copies_and_has_sorted_unique_columns(rng):
     X[5] = X[20]
     indices, distances = nearest_neighbors(X, 4)
     row_starts, columns, squared = symmetric_graph(indices, distances**2)
-    neighbors = [set(columns[a:b]) for a, b in zip(row_starts, row_starts[1:], strict=False)]
+    neighbors = [set(columns[a:b]) for a, b in pairwise(row_starts)]
     expected = [{j for j in range(30) if j in indices[i] or i in indices[j]} for i in range(30)]
     assert neighbors == expected
     row_of_5 = slice(row_starts[5], row_starts[6])
     assert squared[row_of_5][columns[row_of_5] == 20] == 0
-    assert all(
-        (np.diff(columns[a:b]) > 0).all() for a, b in zip(row_starts, row_starts[1:], strict=False)
-    )
+    assert all((np.diff(columns[a:b]) > 0).all() for a, b in pairwise(row_starts))
 
 
 def test_far_outlier_does_not_underflow(rng):

@@ -9,22 +9,22 @@ from dtsne import DTSNE
 from dtsne.quality import cluster_radius_ratios
 
 
-@pytest.fixture
-def X(rng):
+@pytest.fixture(name="X")
+def sixty_points(rng):
     return rng.normal(size=(60, 4))
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_values_that_are_not_finite(X, value):
     X[3, 2] = value
-    with pytest.raises(ValueError, match="NaN|infinity"):
+    with pytest.raises(ValueError, match=r"NaN|infinity"):
         DTSNE().fit(X)
 
 
 def test_text(X):
-    with pytest.raises(ValueError, match="holds text.*OneHotEncoder"):
+    with pytest.raises(ValueError, match=r"holds text.*OneHotEncoder"):
         DTSNE().fit(np.full((60, 2), "a", dtype=object))
-    with pytest.raises(ValueError, match="text|string|numeric"):
+    with pytest.raises(ValueError, match=r"text|string|numeric"):
         DTSNE().fit(np.full((60, 2), "a"))
 
 
@@ -40,7 +40,7 @@ def test_shapes(X):
 
 
 def test_complex_numbers(X):
-    with pytest.raises(ValueError, match="[Cc]omplex"):
+    with pytest.raises(ValueError, match=r"[Cc]omplex"):
         DTSNE().fit(X + 1j)
 
 

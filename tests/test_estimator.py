@@ -88,12 +88,12 @@ def test_same_bits_for_any_number_of_threads_and_every_time(two_clusters):
 
 @pytest.mark.parametrize("init", ["pca", "random", "spectral"])
 def test_random_state_decides_all_that_is_random(two_clusters, init):
-    state = np.random.get_state()[1].copy()
+    state = np.random.get_state()[1].copy()  # noqa: NPY002
     first, second = (
         DTSNE(init=init, random_state=3, **QUICK).fit_transform(two_clusters) for _ in range(2)
     )
     np.testing.assert_array_equal(first, second)
-    np.testing.assert_array_equal(np.random.get_state()[1], state)
+    np.testing.assert_array_equal(np.random.get_state()[1], state)  # noqa: NPY002
     other = DTSNE(init=init, random_state=4, **QUICK).fit_transform(two_clusters)
     assert np.array_equal(first, other) == (init != "random")
     assert evaluate(two_clusters, first, k=20).trustworthiness > 0.85

@@ -38,23 +38,32 @@ def test_paper_is_momentum_descent_as_written():
     np.testing.assert_allclose(last.embedding, y, rtol=1e-12)
 
 
+# Two pairs of opposite points, so that steps cancel and the centre stays where it is.
+OPPOSITES = np.array([[1.0, 1.0], [-1.0, -1.0], [1.0, 1.0], [-1.0, -1.0]])
+SCALES = np.array([1.0, 1.0, 3.0, 3.0])
+
+
 def test_scaled_moves_each_point_in_units_of_its_own_scale():
     # One step from rest, before gains or momentum can matter.
-    start = np.ones((2, 2))
     *_, last = descend(
-        Bowl(), start, np.array([1.0, 3.0]), replace(SCALED, gains=False),
+        Bowl(), OPPOSITES, SCALES, replace(SCALED, gains=False),
         schedule(learning_rate=0.1, max_iter=1),
     )  # fmt: skip
-    moved = (start - last.embedding)[:, 0]
-    assert moved[1] == pytest.approx(9 * moved[0])
+    moved = np.abs(last.embedding - OPPOSITES)
+    np.testing.assert_allclose(moved[2:], 9 * moved[:2])
+    np.testing.assert_allclose(moved[0], 0.1 / 4)
 
 
 def test_no_step_is_longer_than_a_few_scales():
-    start = np.full((2, 2), 1e6)
-    *_, last = descend(
-        Bowl(), start, np.array([1.0, 2.0]), SCALED, schedule(learning_rate=1e3, max_iter=1)
-    )
-    np.testing.assert_allclose(np.linalg.norm(last.embedding - start, axis=1), [5.0, 10.0])
+    start = 1e6 * OPPOSITES
+    *_, last = descend(Bowl(), start, SCALES, SCALED, schedule(learning_rate=1e3, max_iter=1))
+    np.testing.assert_allclose(np.linalg.norm(last.embedding - start, axis=1), 5 * SCALES)
+
+
+def test_map_does_not_wander_off(rng):
+    start = rng.normal(size=(20, 2))
+    *_, last = descend(Bowl(), start, rng.uniform(0.5, 2, size=20), SCALED, schedule(max_iter=50))
+    np.testing.assert_allclose(last.embedding.mean(axis=0), start.mean(axis=0), atol=1e-9)
 
 
 def test_stops_when_kl_has_settled_and_says_so():
@@ -138,3 +147,21 @@ def test_rounds_of_calibration_are_all_made_before_the_end(rng):
     )
     assert checkpoints[-1].n_calibrated == CalibrationPlan().n_rounds
     assert checkpoints[-1].settled
+
+
+def test_calibration_follows_a_map_that_exaggerates(rng):
+    """Radii in the map that are those of the data squared are no mismatch, once followed."""
+    points = rng.normal(size=(400, 2)) * np.repeat([1.0, 3.0, 9.0, 27.0], 100)[:, None]
+    points += 1e4 * np.repeat(np.arange(4), 100)[:, None]
+    drawn = points.copy()
+    for part in np.split(np.arange(400), 4):
+        centre = points[part].mean(axis=0)
+        drawn[part] = centre + (points[part] - centre) * points[part].std()
+    plan = {"slope_tolerance": 0.0, "n_smoothing": 0}
+    calibration = calibration_of(points, np.ones(400), **plan)
+    insisting = calibration.adjust(drawn, np.ones(400))
+    followed = calibration.following(drawn).adjust(drawn, np.ones(400))
+    before, after = (np.ptp(np.log(np.split(s, 4)).mean(axis=1)) for s in (insisting, followed))
+    assert after < 0.2 * before
+    # A map that is right, or too even, is asked for what the data has.
+    np.testing.assert_allclose(calibration.following(5 * points).log_radii, calibration.log_radii)

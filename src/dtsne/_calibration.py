@@ -4,16 +4,20 @@
 during the descent we take the radii r of the neighbourhoods, in the data and in the map, and move
 the kernel scale of each point by the mismatch::
 
-    log s_i += strength · mean over k of (log r_i,k^data − log r_i,k^map),   both centred
+    log s_i += strength · mean over k of (b_k · log r_i,k^data − log r_i,k^map),   both centred
 
-P does not change. docs/optimiser.md compares the ways to do this; what matters most is to start
-while the map still moves, to use two radii instead of one, and to average the mismatch over a few
-neighbours.
+P does not change. b_k is 1, unless the map by itself exaggerates the differences: data of many
+intrinsic dimensions has radii that hardly differ (5 % for text embeddings), and a plane cannot draw
+its density differences with radii as equal as that. To insist costs more than it gives, so b_k is
+then the slope of log r^map over log r^data at the first round, and what is removed is the scatter
+around it.
+
+docs/optimiser.md compares the ways to do all this.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,6 +38,8 @@ class CalibrationPlan:
     # its shape by then, and still moves enough to follow.
     start_below: float = 4e-3
     strength: float = 0.5
+    # A slope larger than 1 by less than this is left for the calibration to bring down to 1.
+    slope_tolerance: float = 0.1
     # Scales stay within this factor of σ's own: unbounded, the update runs away for some points.
     bound: float = 2.0
     # The mismatch is averaged over a point and this many of its neighbours in the data.
@@ -82,17 +88,17 @@ class Calibration:
         started = n_done > 0 or relative_fall < self.plan.start_below
         return started and n_done < self.plan.n_rounds
 
+    def following(self, embedding: FloatArray) -> Calibration:
+        """Return this calibration with the radii spread as far as those of the map are."""
+        in_map = self._log_radii_in(embedding)
+        spread_data = self.log_radii - self.log_radii.mean(axis=1, keepdims=True)
+        slopes = (spread_data * in_map).sum(axis=1) / (spread_data**2).sum(axis=1)
+        factors = np.maximum(1.0, np.nan_to_num(slopes) - self.plan.slope_tolerance)
+        return replace(self, log_radii=factors[:, np.newaxis] * self.log_radii)
+
     def adjust(self, embedding: FloatArray, scales: FloatArray) -> FloatArray:
         """Return the kernel scales after one round."""
-        from scipy.spatial import cKDTree
-
-        # The nearest is the point itself, at 0: ks count from the next one on.
-        radii, _ = cKDTree(embedding).query(
-            embedding, k=[k + 1 for k in self.ks], workers=self.n_jobs
-        )
-        mismatch = np.mean(
-            [self.log_radii[a] - _centred_log(radii[:, a]) for a in range(len(self.ks))], axis=0
-        )
+        mismatch = (self.log_radii - self._log_radii_in(embedding)).mean(axis=0)
         own_and_neighbors = mismatch + mismatch[self.neighbors].sum(axis=1)
         smoothed = own_and_neighbors / (1 + self.neighbors.shape[1])
         moved = np.log(scales) + self.plan.strength * smoothed
@@ -100,6 +106,14 @@ class Calibration:
         bounded = np.clip(moved, base - reach, base + reach)
         adjusted: FloatArray = np.exp(bounded - np.median(bounded))
         return adjusted
+
+    def _log_radii_in(self, embedding: FloatArray) -> FloatArray:
+        from scipy.spatial import cKDTree
+
+        # The nearest is the point itself, at 0: ks count from the next one on.
+        ks = [k + 1 for k in self.ks]
+        radii, _ = cKDTree(embedding).query(embedding, k=ks, workers=self.n_jobs)
+        return np.stack([_centred_log(radii[:, a]) for a in range(len(ks))])
 
 
 def _centred_log(radii: FloatArray) -> FloatArray:

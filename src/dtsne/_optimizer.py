@@ -10,7 +10,6 @@ own kernel scale and lets each coordinate's gain grow while it keeps its directi
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import count
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -103,7 +102,7 @@ def descend(
     n_rounds = 0 if calibration is None else calibration.plan.n_rounds
     n_calibrated = 0
     previous_kl: float | None = None
-    for iteration in count():
+    for iteration in range(schedule.max_iter + 1):
         exaggeration = schedule.exaggeration_at(iteration)
         at_end = iteration == schedule.max_iter
         checking = at_end or iteration % CHECK_EVERY == 0
@@ -120,13 +119,14 @@ def descend(
                 return
             previous_kl = found.kl if exaggeration == 1.0 else None
             if calibration is not None and calibration.is_due(n_calibrated, fall / found.kl):
+                if n_calibrated == 0:
+                    calibration = calibration.following(motion.embedding)
                 scales = calibration.adjust(motion.embedding, scales)
                 n_calibrated += 1
                 previous_kl = None  # of another objective
                 motion = _Motion(motion.embedding, np.zeros_like(start), motion.gains)
                 found = engine.evaluate(motion.embedding, scales)
         motion = _step(motion, found.gradient, scales, rule, schedule, iteration)
-    raise AssertionError("unreachable")
 
 
 def _step(

@@ -34,7 +34,7 @@ def principal_start(
 
 
 def random_start(n: int, n_components: int, rng: np.random.Generator) -> FloatArray:
-    """One small round cloud: points that have no place yet find theirs only while they are close."""
+    """One small round cloud: points without a place find theirs only while they are close."""
     return rng.normal(scale=_RANDOM_STD, size=(n, n_components))
 
 

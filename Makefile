@@ -1,0 +1,37 @@
+# Everything runs in a virtual environment of its own; only Python (3.11 or newer) and make are needed.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test test-quick lint quality optimizer clean
+
+demo: $(VENV)/ready
+	$(BIN)/python examples/demo.py demo-output
+
+test: lint
+	$(BIN)/python -m pytest
+
+test-quick: lint
+	$(BIN)/python -m pytest -m "not slow"
+
+lint: $(VENV)/ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+# The tables of docs/quality.md and docs/optimiser.md.
+quality: $(VENV)/ready
+	$(BIN)/python benchmarks/quality.py --densmap
+
+optimizer: $(VENV)/ready
+	$(BIN)/python benchmarks/optimizer.py
+
+$(VENV)/ready: pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "dtsne needs Python 3.11 or newer: make PYTHON=python3.12 …")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable ".[dev]"
+	touch $@
+
+clean:
+	rm -rf $(VENV) demo-output dist build

@@ -1,0 +1,144 @@
+"""The experiments behind the defaults of the descent and of the calibration: docs/optimiser.md.
+
+Run with ``make optimizer``, or name tables and sets: ``python benchmarks/optimizer.py --tables
+calibration --sets mnist samusik``. Real sets are random subsets of 5000 points.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from quality import MEASURES, SYNTHETIC, prepared
+
+from dtsne import DTSNE
+from dtsne._calibration import CalibrationPlan
+from dtsne._optimizer import PAPER, SCALED, Rule
+from dtsne.quality import evaluate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+PLAN = CalibrationPlan()
+
+
+def variant(rule: Rule = SCALED, plan: CalibrationPlan = PLAN) -> type[DTSNE]:
+    """Return an estimator with another rule of descent or plan of calibration."""
+    return type(
+        "Variant", (DTSNE,), {"_rules": {"paper": PAPER, "scaled": rule}, "_calibration_plan": plan}
+    )
+
+
+def paper_table() -> Iterator[tuple[str, type[DTSNE], dict[str, Any]]]:
+    for iterations in (500, 1000, 2000, 5000):
+        yield f"paper, {iterations}", DTSNE, {"optimizer": "paper", "max_iter": iterations}
+    yield "scaled, until settled", DTSNE, {"calibration": False}
+
+
+def descent_table() -> Iterator[tuple[str, type[DTSNE], dict[str, Any]]]:
+    fixed = {"calibration": False, "tol": 0.0}
+    plain = replace(SCALED, gains=False, exaggeration=1.0)
+    rules = {
+        "step n/4, momentum .9": replace(plain, step_share=0.25),
+        "step n/2, momentum .9": plain,
+        "step n/2, momentum .95": replace(plain, momentum=0.95),
+        "step n, momentum .9": replace(plain, step_share=1.0),
+        "step n/4, gains": replace(plain, step_share=0.25, gains=True),
+        "step n/2, gains": replace(plain, gains=True),
+        "step n/2, gains, momentum .8": replace(plain, gains=True, momentum=0.8),
+        "**step n/2, gains, exaggeration 1.5**": SCALED,
+        "step n/2, gains, exaggeration 2": replace(SCALED, exaggeration=2.0),
+        "step n/2, gains, exaggeration 4": replace(SCALED, exaggeration=4.0),
+        "step n/2, gains, exaggeration 12": replace(SCALED, exaggeration=12.0),
+    }
+    for label, rule in rules.items():
+        for iterations in (100, 300):
+            yield f"{label}; {iterations}", variant(rule), {**fixed, "max_iter": iterations}
+
+
+def start_table() -> Iterator[tuple[str, type[DTSNE], dict[str, Any]]]:
+    for init in ("pca", "spectral", "random"):
+        yield f"{init}", DTSNE, {"init": init, "random_state": 0}
+        yield (
+            f"{init}, not calibrated",
+            DTSNE,
+            {"init": init, "random_state": 0, "calibration": False},
+        )
+
+
+def calibration_table() -> Iterator[tuple[str, type[DTSNE], dict[str, Any]]]:
+    yield "none", DTSNE, {"calibration": False}
+    plans = {
+        "**5 rounds, strength .5, bound 2, k = 30 and 100, 5 neighbours**": PLAN,
+        "radius at k = 100 alone": replace(PLAN, shares_of_perplexity=(1.0,)),
+        "radius at k = 50 alone": replace(PLAN, shares_of_perplexity=(0.5,)),
+        "radii at k = 15, 50, 100, 200": replace(PLAN, shares_of_perplexity=(0.15, 0.5, 1.0, 2.0)),
+        "no smoothing": replace(PLAN, n_smoothing=0),
+        "smoothing over 15": replace(PLAN, n_smoothing=15),
+        "strength .25, 10 rounds": replace(PLAN, strength=0.25, n_rounds=10),
+        "strength .5, 10 rounds": replace(PLAN, n_rounds=10),
+        "strength .8, 3 rounds": replace(PLAN, strength=0.8, n_rounds=3),
+        "strength 1": replace(PLAN, strength=1.0),
+        "bound 1.5": replace(PLAN, bound=1.5),
+        "bound 4": replace(PLAN, bound=4.0),
+        "no bound": replace(PLAN, bound=1e9),
+        "started at once": replace(PLAN, start_below=np.inf),
+        "started late (KL settled)": replace(PLAN, start_below=5e-4),
+        "slope 1 always": replace(PLAN, slope_tolerance=np.inf),
+        "slope without tolerance": replace(PLAN, slope_tolerance=0.0),
+    }
+    for label, plan in plans.items():
+        yield label, variant(plan=plan), {}
+
+
+TABLES = {
+    "paper": (paper_table, ["G3-d", "U5-d", "G10-d"]),
+    "descent": (descent_table, ["G3-d", "G10-d", "mnist", "samusik"]),
+    "start": (start_table, ["G3-d", "mnist", "samusik"]),
+    "calibration": (
+        calibration_table,
+        ["G3-s", "G10-d", "mnist", "samusik", "pbmc4k", "newsgroups"],
+    ),
+}
+
+
+def print_table(name: str, sets: Sequence[str], seeds: int) -> None:
+    print(f"\n## {name}\n\n| set | variant | KL | iterations | " + " | ".join(MEASURES), end="")
+    print(" | radius error |\n" + "|---" * (len(MEASURES) + 5) + "|")
+    for set_name in sets:
+        for label, kind, parameters in TABLES[name][0]():
+            rows = [_one(set_name, seed, kind, parameters) for seed in range(seeds)]
+            kl, iterations, *measures, error = np.mean(rows, axis=0)
+            values = " | ".join(f"{value:.3f}" for value in measures)
+            shown = "–" if np.isnan(error) else f"{error:.1%}"
+            print(
+                f"| {set_name} | {label} | {kl:.3f} | {iterations:.0f} | {values} | {shown} |",
+                flush=True,
+            )
+
+
+def _one(set_name: str, seed: int, kind: type[DTSNE], parameters: dict[str, Any]) -> list[float]:
+    X, labels = prepared(set_name, seed)
+    model = kind(**parameters).fit(X)
+    found = evaluate(X, model.embedding_, labels=labels if set_name in SYNTHETIC else None)
+    error = float("nan") if found.clusters is None else abs(found.clusters.largest_error)
+    measures = [getattr(found, field) for field in MEASURES.values()]
+    return [model.kl_divergence_, model.n_iter_, *measures, error]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tables", nargs="*", choices=TABLES, default=list(TABLES))
+    parser.add_argument("--sets", nargs="*", help="instead of the sets of each table")
+    parser.add_argument(
+        "--seeds", type=int, default=1, help="number of seeds to average (default 1)"
+    )
+    arguments = parser.parse_args()
+    for name in arguments.tables:
+        print_table(name, arguments.sets or TABLES[name][1], arguments.seeds)
+
+
+if __name__ == "__main__":
+    main()
