@@ -76,7 +76,7 @@ def test_points_with_too_many_copies_get_the_floor():
     sigmas = find_sigmas(squared, 10)
     assert sigmas[0] == 0
     assert sigmas[1] > 0
-    floored = floor_sigmas(sigmas)
+    floored = floor_sigmas(sigmas, sigmas[1])
     assert 0 < floored[0] < 0.1 * floored[1]
     assert floored[1] == sigmas[1]
 

@@ -47,6 +47,8 @@ def test_complex_numbers(X):
 def test_all_rows_equal():
     with pytest.raises(ValueError, match="All rows of X are equal"):
         DTSNE().fit(np.ones((50, 3)))
+    with pytest.raises(ValueError, match="All rows of X are equal"):
+        DTSNE(metric="cosine").fit(np.outer(np.arange(1, 51), [0.1, 0.7, 0.3]))
     with pytest.raises(ValueError, match="All precomputed distances are 0"):
         DTSNE(metric="precomputed").fit(np.zeros((50, 50)))
 
@@ -150,9 +152,20 @@ def test_bad_distances(X):
         (-D, "Negative"),
         (D + 1, "diagonal"),
         (np.triu(D), "symmetric"),
+        (np.triu(D) * 1e-10, "symmetric"),
     ]:
         with pytest.raises(ValueError, match=message):
             DTSNE(perplexity=10.0, metric="precomputed").fit(broken)
+
+
+def test_equidistant_points():
+    embedding = DTSNE(perplexity=10.0, metric="precomputed").fit_transform(1 - np.eye(60))
+    assert np.isfinite(embedding).all()
+
+
+def test_integer_grid_is_quiet():
+    grid = np.stack(np.meshgrid(np.arange(12), np.arange(12)), axis=-1).reshape(-1, 2)
+    assert np.isfinite(DTSNE(perplexity=10.0).fit_transform(grid)).all()
 
 
 def test_cosine_of_a_zero_row(X):
@@ -192,6 +205,18 @@ def test_more_copies_than_the_perplexity_are_said_and_do_not_flatten(rng):
     assert abs(ratio.largest_error) < 0.15
     spread_of_copies = model.embedding_[200:].std(axis=0).max()
     assert spread_of_copies < 0.2 * model.embedding_[:100].std(axis=0).mean()
+
+
+@pytest.mark.filterwarnings("ignore:.*as many copies:UserWarning")
+@pytest.mark.parametrize("n_copies", [100, 300, 800])
+def test_copies_do_not_shrink_the_rest(rng, n_copies):
+    """The clusters keep at least half the size they have without the copies, and their ratio."""
+    X = np.vstack([rng.normal(size=(100, 10)), 30 + 3 * rng.normal(size=(100, 10))])
+    copied = np.vstack([X, np.full((n_copies, 10), -20.0)])
+    labels = np.repeat([0, 1], 100)
+    alone, beside = (DTSNE(perplexity=20.0).fit(data).embedding_[:200] for data in (X, copied))
+    assert abs(cluster_radius_ratios(X, beside, labels).largest_error) < 0.15
+    assert beside[:100].std(axis=0).mean() > 0.5 * alone[:100].std(axis=0).mean()
 
 
 def test_all_rows_copied_too_often(rng):

@@ -109,10 +109,11 @@ def test_random_state_instance(two_clusters):
     np.testing.assert_array_equal(first, second)
 
 
-def test_own_start_is_used_as_it_is(two_clusters, rng):
+@pytest.mark.parametrize("kind", [np.asarray, np.ndarray.tolist])
+def test_own_start_is_used_as_it_is(two_clusters, rng, kind):
     start = rng.normal(size=(120, 2))
     seen = []
-    DTSNE(init=start, callback=lambda i, kl, y: seen.append(y), **QUICK).fit(two_clusters)
+    DTSNE(init=kind(start), callback=lambda i, kl, y: seen.append(y), **QUICK).fit(two_clusters)
     np.testing.assert_array_equal(seen[0], start)
 
 
@@ -149,16 +150,100 @@ def test_callback_sees_the_descent_and_can_end_it(two_clusters):
 
 
 def test_ctrl_c_keeps_the_best_map_and_raises(two_clusters):
+    # From the map of another run, exaggeration first raises KL: the best is not the last.
+    good = DTSNE(perplexity=15.0, calibration=False).fit_transform(two_clusters)
+
     def interrupt(iteration, kl, embedding):
-        if iteration == 50:
+        if iteration == 20:
             raise KeyboardInterrupt
 
-    model = DTSNE(perplexity=10.0, callback=interrupt)
+    model = DTSNE(
+        perplexity=15.0, init=good, early_exaggeration=8.0, calibration=False, callback=interrupt
+    )
     with pytest.raises(KeyboardInterrupt):
         model.fit(two_clusters)
-    assert model.embedding_.shape == (120, 2)
-    assert model.kl_divergence_ == model.history_[:, 1].min()
-    assert model.n_iter_ == 50
+    assert model.history_[-1, 1] > model.history_[0, 1]
+    assert model.n_iter_ == 0
+    np.testing.assert_array_equal(model.embedding_, good)
+
+
+def test_callback_cannot_write_to_the_map(two_clusters):
+    def spoil(iteration, kl, embedding):
+        embedding *= 0
+
+    with pytest.raises(ValueError, match="read-only"):
+        DTSNE(callback=spoil, **QUICK).fit(two_clusters)
+
+
+def test_failed_refit_leaves_the_former_map_whole(two_clusters):
+    def fail(iteration, kl, embedding):
+        raise RuntimeError
+
+    model = DTSNE(**QUICK).fit(two_clusters)
+    model.callback = fail
+    with pytest.raises(RuntimeError):
+        model.fit(two_clusters[:90])
+    assert len(model.embedding_) == len(model.sigma_) == len(model.kernel_scale_) == 120
+
+
+def test_threads_are_put_back_after_an_error(two_clusters):
+    import numba
+    from threadpoolctl import threadpool_info
+
+    before = numba.get_num_threads(), [pool["num_threads"] for pool in threadpool_info()]
+
+    def fail(iteration, kl, embedding):
+        raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        DTSNE(n_jobs=1, callback=fail, **QUICK).fit(two_clusters)
+    assert before == (numba.get_num_threads(), [p["num_threads"] for p in threadpool_info()])
+
+
+@pytest.mark.parametrize("method", ["fit", "fit_transform"])
+def test_warnings_point_at_the_users_line(two_clusters, method):
+    with pytest.warns(UserWarning, match="lowered") as caught:
+        getattr(DTSNE(max_iter=60, tol=0.0), method)(two_clusters)
+    assert caught[0].filename == __file__
+
+
+def test_rising_kl_is_not_convergence(two_clusters):
+    model = DTSNE(perplexity=15.0, learning_rate=1e5, max_iter=200, tol=1e-6, calibration=False)
+    with pytest.warns(ConvergenceWarning, match="not settled"):
+        model.fit(two_clusters)
+    assert not model.converged_
+
+
+def test_paper_always_runs_to_the_end(two_clusters):
+    model = DTSNE(optimizer="paper", perplexity=10.0, tol=0.1, max_iter=60).fit(two_clusters)
+    assert model.n_iter_ == 60
+
+
+def test_calibration_rounds_are_counted(two_clusters):
+    assert DTSNE(perplexity=15.0).fit(two_clusters).n_calibrations_ == 5
+    assert DTSNE(perplexity=15.0, calibration=False).fit(two_clusters).n_calibrations_ == 0
+    assert DTSNE(perplexity=15.0, max_iter=30, tol=0.0).fit(two_clusters).n_calibrations_ == 0
+
+
+@pytest.mark.filterwarnings("ignore:perplexity=:UserWarning")
+@pytest.mark.filterwarnings("ignore:KL had not settled:sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("init", ["pca", "random", "spectral"])
+@pytest.mark.parametrize("n_components", [1, 2, 3])
+@pytest.mark.parametrize("n", [4, 5, 7, 12])
+def test_few_points(rng, init, n_components, n):
+    X = rng.normal(size=(n, 6))
+    model = DTSNE(init=init, n_components=n_components, random_state=0, max_iter=60)
+    assert np.isfinite(model.fit_transform(X)).all()
+
+
+@pytest.mark.parametrize("n", [240, 600])
+def test_spectral_start_of_clusters_without_ties(rng, n):
+    """Separate clusters are single points of the eigenmap; sizes have to come out all the same."""
+    X = rng.normal(size=(n, 8)) * np.repeat([1.0, 4.0], n // 2)[:, None]
+    X[n // 2 :] += 100
+    model = DTSNE(init="spectral", perplexity=20.0).fit(X)
+    labels = np.repeat([0, 1], n // 2)
+    assert abs(cluster_radius_ratios(X, model.embedding_, labels).largest_error) < 0.15
 
 
 # --- kinds of input ---
@@ -188,6 +273,36 @@ def test_data_frames_in_and_out(two_clusters):
     out = DTSNE(**QUICK).set_output(transform="polars").fit_transform(pl.DataFrame(two_clusters))
     assert isinstance(out, pl.DataFrame)
     np.testing.assert_array_equal(out.to_numpy(), expected)
+
+
+@pytest.mark.parametrize("kind", ["csr_matrix", "csc_array", "coo_array", "lil_array"])
+def test_every_sparse_format_gives_the_same_map(rng, kind):
+    import scipy.sparse
+
+    X = rng.poisson(0.5, size=(80, 70)).astype(float)
+    expected = DTSNE(**QUICK).fit_transform(csr_array(X))
+    np.testing.assert_array_equal(
+        DTSNE(**QUICK).fit_transform(getattr(scipy.sparse, kind)(X)), expected
+    )
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine", "precomputed"])
+def test_order_of_memory_changes_nothing(two_clusters, metric):
+    X = squareform(pdist(two_clusters)) if metric == "precomputed" else two_clusters
+    c_order, fortran_order = (
+        DTSNE(metric=metric, **QUICK).fit_transform(np.asarray(X, order=order)) for order in "CF"
+    )
+    np.testing.assert_array_equal(c_order, fortran_order)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "precomputed"])
+@pytest.mark.parametrize("exponent", [-600, -30, 30, 500])
+def test_size_of_the_numbers_changes_only_sigma(two_clusters, metric, exponent):
+    X = squareform(pdist(two_clusters)) if metric == "precomputed" else two_clusters
+    factor = 2.0**exponent
+    one, other = (DTSNE(metric=metric, **QUICK).fit(f * X) for f in (1.0, factor))
+    np.testing.assert_array_equal(one.embedding_, other.embedding_)
+    np.testing.assert_array_equal(other.sigma_, factor * one.sigma_)
 
 
 def test_sparse_goes_through_svd(rng):
@@ -234,6 +349,12 @@ def test_cosine_does_not_see_lengths(two_clusters, rng):
     np.testing.assert_allclose(one.sigma_, sigma_of_units, rtol=1e-6)
 
 
+def test_same_bits_for_any_number_of_threads_beyond_the_dense_limit(two_clusters, monkeypatch):
+    monkeypatch.setattr("dtsne._estimator._MAX_DENSE", 50)
+    one, two = (DTSNE(n_jobs=n_jobs, **QUICK).fit_transform(two_clusters) for n_jobs in (1, 2))
+    np.testing.assert_array_equal(one, two)
+
+
 def test_more_points_than_the_dense_limit(two_clusters, monkeypatch):
     dense = DTSNE(perplexity=15.0).fit(two_clusters)
     monkeypatch.setattr("dtsne._estimator._MAX_DENSE", 50)
@@ -268,8 +389,7 @@ def test_refit_forgets(two_clusters):
 def test_verbose_goes_to_logging_and_quiet_is_quiet(two_clusters, capsys, caplog):
     DTSNE(**QUICK).fit(two_clusters)
     assert capsys.readouterr() == ("", "")
-    with caplog.at_level("INFO", logger="dtsne"):
-        DTSNE(verbose=1, **QUICK).fit(two_clusters)
+    DTSNE(verbose=1, **QUICK).fit(two_clusters)
     assert any("KL" in message for message in caplog.messages)
 
 

@@ -23,7 +23,10 @@ def test_python_examples_run_one_after_the_other(capsys):
     assert "dtsne0" in printed
 
 
-@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", *(f"docs/{p.name}" for p in (ROOT / "docs").glob("*.md"))])
+@pytest.mark.parametrize(
+    "page",
+    ["README.md", "CONTRIBUTING.md", *(f"docs/{p.name}" for p in (ROOT / "docs").glob("*.md"))],
+)
 def test_links_lead_somewhere(page):
     folder = (ROOT / page).parent
     for target in re.findall(r"\]\(([^)#]+)\)", (ROOT / page).read_text()):

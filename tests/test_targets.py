@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
-from quality import Measured, measure, with_densmap, with_dtsne
+from quality import Measured, measure, prepared, with_densmap, with_dtsne
+
+from dtsne import DTSNE
+from dtsne.quality import density_correlation
 
 pytestmark = pytest.mark.slow
 
@@ -66,25 +71,48 @@ def test_calibration_costs_next_to_no_neighbors(name):
 @pytest.mark.parametrize("name", ["mnist", "samusik"])
 def test_densities_are_better_than_densmaps(name):
     pytest.importorskip("umap", reason="umap-learn is needed: pip install 'dtsne[dev]'")
-    seeds = [0]
+    seeds = [0, 1]
     ours, theirs = measure(name, CALIBRATED, seeds), measure(name, with_densmap, seeds)
     assert ours.means["log r"] > theirs.means["log r"]
     assert ours.means["trust"] > theirs.means["trust"]
 
 
 @pytest.mark.parametrize(
-    ("name", "iterations", "expected_kl"),
-    # METHOD of the project: the paper's descent at n/12, seeds 0-2, from std 1e-4.
-    [("G3-d", 500, 0.981), ("G3-d", 1000, 0.920), ("U5-d", 500, 0.856), ("U5-d", 1000, 0.747),
-     ("G10-d", 1000, 1.06)],
+    ("name", "iterations", "expected_kl", "expected_density"),
+    # An independent implementation of the paper's descent at n/12 from std 1e-4, seeds 0-2. Its ρ_r
+    # is given where it does not depend on the draw: in between it swings from -.4 to .9.
+    [
+        ("G3-d", 500, 0.981, 0.80), ("G3-d", 1000, 0.920, 0.91), ("G3-d", 2000, 0.881, 0.92),
+        ("U5-d", 500, 0.856, -0.35), ("U5-d", 1000, 0.747, None), ("U5-d", 2000, 0.671, 0.91),
+        ("G10-d", 500, 1.50, 0.71), ("G10-d", 1000, 1.06, None), ("G10-d", 2000, 0.851, None),
+    ],
 )  # fmt: skip
-def test_paper_descent_is_the_one_we_measured_before(name, iterations, expected_kl):
-    from quality import prepared
+def test_paper_descent_is_the_one_measured_elsewhere(
+    name, iterations, expected_kl, expected_density
+):
+    kls, densities = [], []
+    for seed in range(3):
+        X, _ = prepared(name, seed)
+        model = DTSNE(optimizer="paper", max_iter=iterations).fit(X)
+        kls.append(model.kl_divergence_)
+        densities.append(density_correlation(X, model.embedding_))
+    assert np.mean(kls) == pytest.approx(expected_kl, rel=0.03)
+    if expected_density is not None:
+        assert np.mean(densities) == pytest.approx(expected_density, abs=0.05)
 
-    from dtsne import DTSNE
 
-    found = [
-        DTSNE(optimizer="paper", max_iter=iterations).fit(prepared(name, seed)[0]).kl_divergence_
-        for seed in range(3)
-    ]
-    assert sum(found) / 3 == pytest.approx(expected_kl, rel=0.03)
+def test_quality_of_100_000_points_fits_into_2_gb():
+    script = """
+import resource, numpy as np
+from dtsne.quality import evaluate
+rng = np.random.default_rng(0)
+X = rng.normal(size=(100_000, 50)).astype(np.float32)
+print(evaluate(X, X[:, :2], labels=np.arange(100_000) % 7))
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    *table, peak_kib = done.stdout.splitlines()
+    assert any("sampled" in line for line in table)
+    assert int(peak_kib) < 2 * 1024**2

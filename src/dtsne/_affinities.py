@@ -17,16 +17,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit, prange
+
+from dtsne._compile import compiled, prange
 
 if TYPE_CHECKING:
     from dtsne._typing import FloatArray, IntArray
 
-_FASTMATH = {"reassoc", "contract", "nsz"}
 # Entropies agree to this many nats: σ is then right to about one part in a million.
 _ENTROPY_TOLERANCE = 1e-7
 _MAX_SEARCH_STEPS = 100
-# The smallest σ as a share of the median. Rows with more copies than the perplexity have no σ at
+# The smallest σ as a share of a typical one. Rows with more copies than the perplexity have no σ at
 # all, and near-copies one that would make every other point's kernel look flat beside theirs.
 _SIGMA_FLOOR = 0.01
 
@@ -84,9 +84,9 @@ def find_sigmas(
     return sigmas
 
 
-def floor_sigmas(sigmas: FloatArray) -> FloatArray:
-    """Lift the σ of copies and near-copies to a small share of the median of the others."""
-    return np.maximum(sigmas, _SIGMA_FLOOR * np.median(sigmas[sigmas > 0]))
+def floor_sigmas(sigmas: FloatArray, typical: float) -> FloatArray:
+    """Lift the σ of copies and near-copies to a small share of that of a typical point."""
+    return np.maximum(sigmas, _SIGMA_FLOOR * typical)
 
 
 def dense_affinities(
@@ -138,7 +138,7 @@ def symmetric_graph(
     return row_starts, columns[kept], squared[kept]
 
 
-@njit(parallel=True, fastmath=_FASTMATH, cache=True)
+@compiled(parallel=True)
 def _search_sigmas(squared_distances, wanted_entropy, skip_diagonal, sigmas):  # type: ignore[no-untyped-def]
     for i in prange(squared_distances.shape[0]):
         row = squared_distances[i]
@@ -155,7 +155,7 @@ def _search_sigmas(squared_distances, wanted_entropy, skip_diagonal, sigmas):  #
             sigmas[i] = _search_sigma(row, nearest, excess, wanted_entropy)
 
 
-@njit(fastmath=_FASTMATH, cache=True)
+@compiled()
 def _search_sigma(row, nearest, excess, wanted_entropy):  # type: ignore[no-untyped-def]
     """Newton's method on the entropy as a function of log(1/2σ²), kept within a bracket."""
     lowest, highest = -np.inf, np.inf
@@ -189,13 +189,13 @@ def _search_sigma(row, nearest, excess, wanted_entropy):  # type: ignore[no-unty
     return np.sqrt(0.5 / np.exp(log_precision))
 
 
-@njit(inline="always", cache=True)
+@compiled(inline="always")
 def _exponent(squared_distance, sigma_i, sigma_j):  # type: ignore[no-untyped-def]
     """‖x_i − x_j‖² / (2 σ_ij²)."""
     return 2.0 * squared_distance / ((sigma_i + sigma_j) * (sigma_i + sigma_j))
 
 
-@njit(parallel=True, fastmath=_FASTMATH, cache=True)
+@compiled(parallel=True)
 def _normalise_dense(squared_distances, sigmas, shifts, norms):  # type: ignore[no-untyped-def]
     """Row minima of the exponents and the sums after that shift.
 
@@ -215,7 +215,7 @@ def _normalise_dense(squared_distances, sigmas, shifts, norms):  # type: ignore[
         norms[i] = total
 
 
-@njit(parallel=True, fastmath=_FASTMATH, cache=True)
+@compiled(parallel=True)
 def _fill_dense(squared_distances, sigmas, shifts, norms, values):  # type: ignore[no-untyped-def]
     n = len(sigmas)
     for i in prange(n):
@@ -227,7 +227,7 @@ def _fill_dense(squared_distances, sigmas, shifts, norms, values):  # type: igno
         values[i, i] = 0.0
 
 
-@njit(parallel=True, fastmath=_FASTMATH, cache=True)
+@compiled(parallel=True)
 def _normalise_sparse(row_starts, columns, squared, sigmas, shifts, norms):  # type: ignore[no-untyped-def]
     for i in prange(len(sigmas)):
         shift = np.inf
@@ -240,7 +240,7 @@ def _normalise_sparse(row_starts, columns, squared, sigmas, shifts, norms):  # t
         norms[i] = total
 
 
-@njit(parallel=True, fastmath=_FASTMATH, cache=True)
+@compiled(parallel=True)
 def _fill_sparse(row_starts, columns, squared, sigmas, shifts, norms, values):  # type: ignore[no-untyped-def]
     n = len(sigmas)
     for i in prange(n):
@@ -252,7 +252,7 @@ def _fill_sparse(row_starts, columns, squared, sigmas, shifts, norms, values):  
             ) / (2 * n)
 
 
-@njit(cache=True)
+@compiled()
 def _scatter_both_directions(indices, squared_distances, starts, columns, squared):  # type: ignore[no-untyped-def]
     n, k = indices.shape
     ends = starts[:-1].copy()
@@ -265,7 +265,7 @@ def _scatter_both_directions(indices, squared_distances, starts, columns, square
                 ends[row] += 1
 
 
-@njit(parallel=True, cache=True)
+@compiled(parallel=True)
 def _sort_and_drop_repeats(starts, columns, squared, degrees):  # type: ignore[no-untyped-def]
     for i in prange(len(degrees)):
         row_columns = columns[starts[i] : starts[i + 1]]
@@ -283,5 +283,8 @@ def _sort_and_drop_repeats(starts, columns, squared, degrees):  # type: ignore[n
 
 
 def _sum_p_log_p(values: FloatArray) -> float:
-    positive = values[values > 0].astype(np.float64)
-    return float(positive @ np.log(positive))
+    total = 0.0
+    for part in np.array_split(values, 1 + len(values) // 2**20):  # no temporaries of P's own size
+        positive = part[part > 0].astype(np.float64)
+        total += float(positive @ np.log(positive))
+    return total

@@ -15,15 +15,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit, prange
 
 from dtsne._affinities import DenseAffinities
+from dtsne._compile import compiled, prange
 
 if TYPE_CHECKING:
     from dtsne._affinities import Affinities
     from dtsne._typing import FloatArray
 
-_FASTMATH = {"reassoc", "contract", "nsz", "arcp"}
 # The bits of √½ as an integer: subtracting them splits a float64 into 2^e · m with √½ ≤ m < √2.
 _BITS_OF_ROOT_HALF = 0x3FE6A09E667F3BCD
 _LOG_2 = float(np.log(2.0))
@@ -57,7 +56,7 @@ def attractive_cost(affinities: Affinities, coordinates: FloatArray, scales: Flo
     return float(costs.sum())
 
 
-@njit(inline="always", cache=True)
+@compiled(inline="always")
 def _log(x):  # type: ignore[no-untyped-def]
     """Natural logarithm to 1e-12 by plain arithmetic, which a loop can do in vector registers.
 
@@ -73,7 +72,7 @@ def _log(x):  # type: ignore[no-untyped-def]
     return exponent * _LOG_2 + 2.0 * t * (1.0 + t2 * series)
 
 
-@njit(parallel=True, fastmath=_FASTMATH, cache=True)
+@compiled(parallel=True)
 def _dense_forces(values, y, s, forces):  # type: ignore[no-untyped-def]
     n = len(s)
     for i in prange(n):
@@ -89,7 +88,7 @@ def _dense_forces(values, y, s, forces):  # type: ignore[no-untyped-def]
         forces[0, i], forces[1, i], forces[2, i] = f0, f1, f2
 
 
-@njit(parallel=True, fastmath=_FASTMATH, cache=True)
+@compiled(parallel=True)
 def _dense_costs(values, y, s, costs):  # type: ignore[no-untyped-def]
     n = len(s)
     for i in prange(n):
@@ -102,7 +101,7 @@ def _dense_costs(values, y, s, costs):  # type: ignore[no-untyped-def]
         costs[i] = cost
 
 
-@njit(parallel=True, fastmath=_FASTMATH, cache=True)
+@compiled(parallel=True)
 def _sparse_forces(row_starts, columns, values, y, s, forces):  # type: ignore[no-untyped-def]
     for i in prange(len(s)):
         f0, f1, f2 = 0.0, 0.0, 0.0
@@ -117,7 +116,7 @@ def _sparse_forces(row_starts, columns, values, y, s, forces):  # type: ignore[n
         forces[0, i], forces[1, i], forces[2, i] = f0, f1, f2
 
 
-@njit(parallel=True, fastmath=_FASTMATH, cache=True)
+@compiled(parallel=True)
 def _sparse_costs(row_starts, columns, values, y, s, costs):  # type: ignore[no-untyped-def]
     for i in prange(len(s)):
         cost = 0.0

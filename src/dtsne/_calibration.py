@@ -83,17 +83,20 @@ class Calibration:
         neighbors = indices[:, : plan.n_smoothing]
         return cls(plan, ks, density_scale * radii, neighbors, scales, n_jobs)
 
-    def is_due(self, n_done: int, relative_fall: float) -> bool:
+    def is_due(self, n_done: int, relative_change: float) -> bool:
         """Whether to calibrate now: once started, at every check until all rounds are done."""
-        started = n_done > 0 or relative_fall < self.plan.start_below
+        started = n_done > 0 or relative_change < self.plan.start_below
         return started and n_done < self.plan.n_rounds
 
     def following(self, embedding: FloatArray) -> Calibration:
         """Return this calibration with the radii spread as far as those of the map are."""
         in_map = self._log_radii_in(embedding)
-        spread_data = self.log_radii - self.log_radii.mean(axis=1, keepdims=True)
-        slopes = (spread_data * in_map).sum(axis=1) / (spread_data**2).sum(axis=1)
-        factors = np.maximum(1.0, np.nan_to_num(slopes) - self.plan.slope_tolerance)
+        spread = self.log_radii - self.log_radii.mean(axis=1, keepdims=True)
+        variances = (spread**2).sum(axis=1)
+        slopes = np.divide(
+            (spread * in_map).sum(axis=1), variances, out=np.ones(len(self.ks)), where=variances > 0
+        )
+        factors = np.maximum(1.0, slopes - self.plan.slope_tolerance)
         return replace(self, log_radii=factors[:, np.newaxis] * self.log_radii)
 
     def adjust(self, embedding: FloatArray, scales: FloatArray) -> FloatArray:

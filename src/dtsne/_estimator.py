@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import warnings
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -12,7 +11,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
 
 from dtsne import _start
-from dtsne._affinities import dense_affinities, find_sigmas, floor_sigmas, sparse_affinities
+from dtsne._affinities import (
+    dense_affinities,
+    find_sigmas,
+    floor_sigmas,
+    sparse_affinities,
+)
 from dtsne._calibration import Calibration, CalibrationPlan
 from dtsne._engine import CpuEngine
 from dtsne._input import (
@@ -22,7 +26,7 @@ from dtsne._input import (
     fitting_perplexity,
     prepare,
 )
-from dtsne._logging import shown_messages
+from dtsne._messages import shown_messages, warn
 from dtsne._optimizer import PAPER, SCALED, Checkpoint, Rule, Schedule, descend
 from dtsne._parameters import check_parameters, check_start
 from dtsne._threads import limited_threads, resolve_n_jobs
@@ -40,7 +44,8 @@ _LOGGER = logging.getLogger(__name__)
 # Up to this many points P is kept over all pairs, as the paper defines it; beyond, over the nearest
 # neighbours, which changes σ by a few percent (docs/optimiser.md) and needs 20 times less memory.
 _MAX_DENSE = 10_000
-_BYTES_PER_PAIR = 12  # float64 distances and float32 affinities
+# Float64 distances, float32 affinities, and what the search for σ needs meanwhile.
+_BYTES_PER_PAIR = 16
 _MIN_POINTS = 4
 _DEFAULT_TOL = 5e-4
 # A map that starts without any order needs more of a pull to find one.
@@ -71,9 +76,9 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
     n_pcs : int or None, default=50
         Number of principal components to reduce the data to beforehand; None for the data as it
         is. Sparse data is reduced by a truncated SVD.
-    init : {"pca", "random", "spectral"} or ndarray of shape (n, n_components), default="pca"
+    init : {"pca", "random", "spectral"} or array-like of shape (n, n_components), default="pca"
         Where the descent starts. "pca" is at the scale of the data. An array is taken as it is, in
-        units of the map, of which one is the median of `sigma_`.
+        units of the map, of which one is the σ of a typical point.
     optimizer : {"scaled", "paper"}, default="scaled"
         "scaled" moves each point in units of its own scale; "paper" is exactly the descent of the
         paper, which needs thousands of iterations where scales differ.
@@ -83,33 +88,36 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         Step of the descent; n/2 for "scaled" and n/12 for "paper".
     early_exaggeration : float or "auto", default="auto"
         Factor on the attraction at the start, falling to 1 within 40 iterations; 1.5 for "scaled",
-        1 for "paper", 4 for a random start.
+        or 4 from a random start, and 1 for "paper".
     max_iter : int, default=1000
         Most iterations of the descent.
     tol : float or "auto", default="auto"
-        The descent ends once KL falls by less than this share of itself an iteration; 5e-4 for
-        "scaled". 0 goes on to `max_iter`, as "auto" does for "paper".
+        The descent ends once KL changes by less than this share of itself an iteration; "auto" is
+        5e-4. 0 goes on to `max_iter`, as "paper" always does.
     device : {"cpu", "auto"}, default="cpu"
         Where to compute.
     random_state : int, RandomState instance or None, default=None
-        Seeds a "random" start and what little noise another one needs. Nothing else is random.
+        Seeds a "random" start. Nothing else is random.
     n_jobs : int or None, default=None
         Number of threads; None or -1 for all. It never changes the result.
     verbose : int, default=0
         1 shows what happens and KL as it falls, through `logging` on standard error.
     callback : callable or None, default=None
-        Called every 10 iterations with the iteration, KL and the map; a true result ends the fit.
+        Called every 10 iterations with the iteration, KL and the map (not to be written to); a true
+        result ends the fit.
 
     Attributes
     ----------
     embedding_ : ndarray of shape (n, n_components)
-        The map. One unit is about the median of `sigma_`.
+        The map. One unit is the σ of a typical point: the median of `sigma_`, copies left out.
     kl_divergence_ : float
         KL(P‖Q) of the map, for its final kernel scales.
     n_iter_ : int
         Number of iterations.
     converged_ : bool
         Whether KL had settled within `tol` at the end.
+    n_calibrations_ : int
+        Rounds of calibration made.
     history_ : ndarray of shape (n_checks, 2)
         Iteration and KL, every 10 iterations. Each round of calibration changes the objective.
     sigma_ : ndarray of shape (n,)
@@ -221,7 +229,7 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         n_threads = resolve_n_jobs(self.n_jobs)
         with shown_messages(self.verbose), limited_threads(n_threads):
             data = prepare(checked, metric=self.metric, n_pcs=self.n_pcs)
-            self._run(data, n_threads, _dtype_of_map(checked))
+            self._run(data, n_threads, np.float32 if checked.dtype == np.float32 else np.float64)
         return self.embedding_
 
     @property
@@ -256,21 +264,19 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
 
     def _run(self, data: Data, n_threads: int, dtype: type) -> None:
         n = len(data)
-        rng = _generator(self.random_state)
-        self.perplexity_ = fitting_perplexity(self.perplexity, n)
+        perplexity = fitting_perplexity(self.perplexity, n)
         # Everything that can be refused is refused before the long work.
         own_start = (
-            check_start(self.init, n, self.n_components)
-            if isinstance(self.init, np.ndarray)
-            else None
+            None if isinstance(self.init, str) else check_start(self.init, n, self.n_components)
         )
-        n_neighbors = min(n - 1, int(np.ceil(NEIGHBORS_PER_PERPLEXITY * self.perplexity_)))
+        if n <= _MAX_DENSE:
+            what = f"P over all pairs of {n} points"
+            check_memory(_BYTES_PER_PAIR * n * n, what, "free some memory, or map fewer points")
+        n_neighbors = min(n - 1, int(np.ceil(NEIGHBORS_PER_PERPLEXITY * perplexity)))
         indices, distances = data.neighbors(n_neighbors)
-        self.sigma_, affinities = self._affinities(data, indices, distances)
+        sigmas, unit, affinities = _affinities_of(data, indices, distances, perplexity)
 
-        unit = float(np.median(self.sigma_))
-        scales = (self.sigma_ / unit) ** self.density_scale
-        start = own_start if own_start is not None else self._start(data, affinities, unit, rng)
+        scales = (sigmas / unit) ** self.density_scale
         calibration = None
         if self.optimizer == "paper":
             # γ of the paper is 1/(σ_i + σ_j)² over its maximum: with s = σ/σ_min the same.
@@ -281,118 +287,117 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
                 indices,
                 distances,
                 scales,
-                perplexity=self.perplexity_,
+                perplexity=perplexity,
                 density_scale=self.density_scale,
                 n_jobs=n_threads,
             )
+        start = own_start
+        if start is None:
+            start = self._start(data, affinities, unit)
+            if self.optimizer == "scaled":
+                start = _start.separate_copies(start, scales, perplexity)
         rule = self._rules[self.optimizer]
         schedule = self._schedule(rule, n)
         steps = descend(CpuEngine(affinities), start, scales, rule, schedule, calibration)
-        self._consume(steps, dtype)
+        self._consume(steps, schedule, dtype, sigma_=sigmas * data.unit, perplexity_=perplexity)
 
-    def _affinities(
-        self, data: Data, indices: IntArray, distances: FloatArray
-    ) -> tuple[FloatArray, Affinities]:
-        n = len(data)
-        dense = n <= _MAX_DENSE
-        if dense:
-            check_memory(
-                _BYTES_PER_PAIR * n * n,
-                f"P over all pairs of {n} points",
-                "free some, or use fewer",
-            )
-        squared = data.squared_distances() if dense else distances**2
-        sigmas = find_sigmas(squared, self.perplexity_, skip_diagonal=dense)
-        self._tell_of_copies(sigmas)
-        sigmas = floor_sigmas(sigmas)
-        if dense:
-            return sigmas, dense_affinities(squared, sigmas)
-        return sigmas, sparse_affinities(indices, squared, sigmas)
-
-    def _tell_of_copies(self, sigmas: FloatArray) -> None:
-        n_copies = int((sigmas == 0).sum())
-        if n_copies == len(sigmas):
-            raise ValueError(
-                f"Every row of X has at least as many copies as the perplexity "
-                f"({self.perplexity_:g}), so that no scale can be found; drop the copies "
-                "(numpy.unique(X, axis=0)) or raise the perplexity."
-            )
-        if n_copies:
-            warnings.warn(
-                f"{n_copies} rows of X have at least as many copies as the perplexity "
-                f"({self.perplexity_:g}); they are drawn as tight clusters of the smallest scale. "
-                "Drop the copies (numpy.unique(X, axis=0)) or raise the perplexity to change that.",
-                UserWarning,
-                stacklevel=5,
-            )
-
-    def _start(
-        self, data: Data, affinities: Affinities, unit: float, rng: np.random.Generator
-    ) -> FloatArray:
-        start = _start.principal_start(data, self.n_components, unit, rng)
-        spread = float(start[:, 0].std())
+    def _start(self, data: Data, affinities: Affinities, unit: float) -> FloatArray:
         if self.init == "random":
+            rng = _generator(self.random_state)
             start = _start.random_start(len(data), self.n_components, rng)
-        elif self.init == "spectral":
-            start = _start.spectral_start(affinities, self.n_components, spread, rng)
+        else:
+            start = _start.principal_start(data, self.n_components, unit)
+        if self.init == "spectral":
+            start = _start.spectral_start(affinities, self.n_components, start)
         return _start.shrink_as_paper(start) if self.optimizer == "paper" else start
 
     def _schedule(self, rule: Rule, n: int) -> Schedule:
         exaggeration = self.early_exaggeration
         if exaggeration == "auto":
-            random = isinstance(self.init, str) and self.init == "random"
-            exaggeration = _RANDOM_EXAGGERATION if random else rule.exaggeration
-        tol = self.tol
-        if tol == "auto":
-            tol = 0.0 if self.optimizer == "paper" else _DEFAULT_TOL
+            unordered = isinstance(self.init, str) and self.init == "random" and rule.scaled
+            exaggeration = _RANDOM_EXAGGERATION if unordered else rule.exaggeration
+        tol = _DEFAULT_TOL if self.tol == "auto" else self.tol
         return Schedule(
             learning_rate=(
                 rule.step_share * n if self.learning_rate == "auto" else self.learning_rate
             ),
             exaggeration=exaggeration,
             max_iter=self.max_iter,
-            tol=tol,
+            tol=tol if rule.settles else 0.0,
         )
 
-    def _consume(self, steps: Iterator[Checkpoint], dtype: type) -> None:
+    def _consume(
+        self, steps: Iterator[Checkpoint], schedule: Schedule, dtype: type, **fitted: Any
+    ) -> None:
         history: list[tuple[int, float]] = []
         best: Checkpoint | None = None
         stopped = False
+
+        def keep(checkpoint: Checkpoint) -> None:
+            self.embedding_: FloatArray = checkpoint.embedding.astype(dtype)
+            self.kl_divergence_ = checkpoint.kl
+            self.kernel_scale_ = checkpoint.scales
+            self.n_iter_ = checkpoint.iteration
+            self.n_calibrations_ = checkpoint.n_calibrated
+            self.converged_ = checkpoint.settled
+            self.history_ = np.array(history)
+            for name, value in fitted.items():
+                setattr(self, name, value)
+
         try:
-            for checkpoint in steps:
-                history.append((checkpoint.iteration, checkpoint.kl))
-                if not np.isfinite(checkpoint.kl):
+            for last in steps:
+                history.append((last.iteration, last.kl))
+                if not np.isfinite(last.kl):
                     raise FloatingPointError(
-                        f"The descent diverged by iteration {checkpoint.iteration}; "
+                        f"The descent diverged by iteration {last.iteration}; "
                         "use learning_rate='auto' or a smaller one."
                     )
-                best = checkpoint if checkpoint.improves(best) else best
-                _LOGGER.info("iteration %4d  KL %.4f", checkpoint.iteration, checkpoint.kl)
-                if self.callback is not None and self.callback(
-                    checkpoint.iteration, checkpoint.kl, checkpoint.embedding
-                ):
-                    stopped = True
-                    break
+                best = last if last.improves(best) else best
+                _LOGGER.info("iteration %4d  KL %.4f", last.iteration, last.kl)
+                if self.callback is not None:
+                    shown = last.embedding.view()
+                    shown.flags.writeable = False
+                    stopped = bool(self.callback(last.iteration, last.kl, shown))
+                    if stopped:
+                        break
         except KeyboardInterrupt:
             if best is not None:
-                self._keep(best, history, dtype)
+                keep(best)
             raise
-        self._keep(checkpoint, history, dtype)
-        if not (self.converged_ or stopped or self.tol == 0 or self.optimizer == "paper"):
-            warnings.warn(
+        keep(last)
+        if schedule.tol > 0 and not (self.converged_ or stopped):
+            warn(
                 f"KL had not settled after max_iter={self.max_iter} iterations; "
                 "raise max_iter, or tol, if the map is good enough.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
 
-    def _keep(self, checkpoint: Checkpoint, history: list[tuple[int, float]], dtype: type) -> None:
-        self.embedding_: FloatArray = checkpoint.embedding.astype(dtype)
-        self.kl_divergence_ = checkpoint.kl
-        self.kernel_scale_ = checkpoint.scales
-        self.n_iter_ = checkpoint.iteration
-        self.converged_ = checkpoint.settled
-        self.history_ = np.array(history)
+
+def _affinities_of(
+    data: Data, indices: IntArray, distances: FloatArray, perplexity: float
+) -> tuple[FloatArray, float, Affinities]:
+    """Return σ, the σ of a typical point, and P."""
+    dense = len(data) <= _MAX_DENSE
+    squared = data.squared_distances() if dense else distances**2
+    found = find_sigmas(squared, perplexity, skip_diagonal=dense)
+    n_copies = int((found == 0).sum())
+    if n_copies == len(found):
+        raise ValueError(
+            f"Every row of X has at least as many copies as the perplexity ({perplexity:g}), so "
+            "that no scale can be found; drop the copies (numpy.unique(X, axis=0)) or raise the "
+            "perplexity."
+        )
+    if n_copies:
+        warn(
+            f"{n_copies} rows of X have at least as many copies as the perplexity ({perplexity:g});"
+            " they are drawn as tight clusters of the smallest scale. Drop the copies "
+            "(numpy.unique(X, axis=0)) or raise the perplexity to change that."
+        )
+    unit = float(np.median(found[found > 0]))
+    sigmas = floor_sigmas(found, unit)
+    if dense:
+        return sigmas, unit, dense_affinities(squared, sigmas)
+    return sigmas, unit, sparse_affinities(indices, squared, sigmas)
 
 
 def _generator(random_state: int | np.random.RandomState | None) -> np.random.Generator:
@@ -400,7 +405,3 @@ def _generator(random_state: int | np.random.RandomState | None) -> np.random.Ge
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31 - 1))
     return np.random.default_rng(random_state)
-
-
-def _dtype_of_map(X: Any) -> type:
-    return np.float32 if X.dtype == np.float32 else np.float64

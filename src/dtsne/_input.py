@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import logging
 import os
-import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dtsne._messages import warn
 from dtsne._neighbors import nearest_in_matrix, nearest_neighbors, pairwise_squared_distances
 
 if TYPE_CHECKING:
@@ -22,13 +22,16 @@ _LOGGER = logging.getLogger(__name__)
 _MAX_EXACT_FEATURES = 2000
 # Neighbours for each unit of perplexity: fewer would inflate σ, and σ is what sizes mean here.
 NEIGHBORS_PER_PERPLEXITY = 3
+# Columns that vary by less than this share of the largest value are constant but for rounding.
+_ROUNDING = 1e-15
 
 
 @dataclass(frozen=True)
 class Points:
-    """Data as points with coordinates."""
+    """Data as points with coordinates, in a unit that makes them of size 1 or so."""
 
     coordinates: FloatArray
+    unit: float
 
     def __len__(self) -> int:
         return len(self.coordinates)
@@ -48,9 +51,10 @@ class Points:
 
 @dataclass(frozen=True)
 class Distances:
-    """Data of which only the distances are known."""
+    """Data of which only the distances are known, in a unit that makes them of size 1 or so."""
 
     matrix: FloatArray
+    unit: float
 
     def __len__(self) -> int:
         return len(self.matrix)
@@ -71,7 +75,10 @@ class Distances:
         gram = -0.5 * self.matrix**2
         gram -= gram.mean(axis=0)
         gram -= gram.mean(axis=1, keepdims=True)
-        values, vectors = eigh(gram, subset_by_index=(n - n_axes, n - 1))
+        wanted = min(n_axes, n)
+        values, vectors = eigh(gram, subset_by_index=(n - wanted, n - 1))
+        if len(values) < wanted:  # LAPACK gives up where most eigenvalues are equal
+            values, vectors = (part[..., -wanted:] for part in np.linalg.eigh(gram))
         return _with_fixed_signs(vectors[:, ::-1] * np.sqrt(np.maximum(values[::-1], 0.0)))
 
 
@@ -86,17 +93,26 @@ def prepare(X: Any, *, metric: str, n_pcs: int | None) -> Data:
     distance between rows scaled to length 1, whose square is twice the cosine distance: the map is
     then one of the sphere, and "spread" means the same as elsewhere.
     """
+    from scipy.sparse import issparse
+
+    if not issparse(X):
+        # In one order of memory, since sums along another one would round differently.
+        X = np.asarray(X, dtype=np.float64, order="C")
+    unit = _power_of_two_near(abs(X).max())
+    X = X * (1.0 / unit)
     if metric == "precomputed":
-        return Distances(_check_distances(X))
+        return Distances(_check_distances(X), unit)
     if metric == "cosine":
-        X = _with_unit_rows(X)
+        X, unit = _with_unit_rows(X), 1.0
     points = _reduce(X, n_pcs)
-    if not np.ptp(points, axis=0).any():
+    spread = np.ptp(points, axis=0)
+    varies = spread > _ROUNDING * np.abs(points).max()
+    if not varies.any():
         raise ValueError("All rows of X are equal, so there is nothing to map.")
-    n_constant = int((np.ptp(points, axis=0) == 0).sum())
-    if n_constant:
-        _LOGGER.info("%d of %d columns are constant and say nothing", n_constant, points.shape[1])
-    return Points(points - points.mean(axis=0))
+    if not spread.all():
+        n_constant = int((spread == 0).sum())
+        _LOGGER.info("%d of %d columns are constant and say nothing", n_constant, len(spread))
+    return Points(points - points.mean(axis=0), unit)
 
 
 def fitting_perplexity(perplexity: float, n: int) -> float:
@@ -104,11 +120,9 @@ def fitting_perplexity(perplexity: float, n: int) -> float:
     largest = max((n - 1) / NEIGHBORS_PER_PERPLEXITY, 1.5)  # 1.5: 4 points, the fewest we take
     if perplexity < largest:
         return perplexity
-    warnings.warn(
+    warn(
         f"perplexity={perplexity:g} is too large for {n} points and was lowered to {largest:.4g}; "
-        f"set a perplexity below (n - 1) / {NEIGHBORS_PER_PERPLEXITY} to choose it yourself.",
-        UserWarning,
-        stacklevel=4,
+        f"set a perplexity below (n - 1) / {NEIGHBORS_PER_PERPLEXITY} to choose it yourself."
     )
     return largest
 
@@ -116,9 +130,7 @@ def fitting_perplexity(perplexity: float, n: int) -> float:
 def check_memory(n_bytes: int, what: str, remedy: str) -> None:
     """Raise MemoryError before the work rather than be killed during it."""
     available = _available_memory()
-    if available is None:
-        return
-    if n_bytes > available:
+    if available is not None and n_bytes > available:
         raise MemoryError(
             f"{what} needs {n_bytes / 2**30:.1f} GiB and {available / 2**30:.1f} GiB are free; "
             f"{remedy}."
@@ -139,6 +151,14 @@ def _available_memory() -> int | None:
         return None
 
 
+def _power_of_two_near(value: float) -> float:
+    """Return a unit to compute in, as squares of 1e-200 or 1e200 leave the range of floats.
+
+    A power of two changes no digit.
+    """
+    return float(2.0 ** np.floor(np.log2(value))) if value > 0 else 1.0
+
+
 def _reduce(X: Any, n_pcs: int | None) -> FloatArray:
     from scipy.sparse import issparse
 
@@ -150,9 +170,8 @@ def _reduce(X: Any, n_pcs: int | None) -> FloatArray:
 
             return np.asarray(TruncatedSVD(wanted, random_state=0).fit_transform(X), np.float64)
         check_memory(8 * n * d, "X as a dense array", "set n_pcs to reduce it by a truncated SVD")
-        X = X.toarray()
-    # In one order of memory, since sums along another one would round differently.
-    points = np.asarray(X, dtype=np.float64, order="C")
+        X = np.asarray(X.toarray(), dtype=np.float64)
+    points: FloatArray = X
     return _principal_components(points, wanted) if wanted < d else points
 
 
@@ -185,8 +204,7 @@ def _with_unit_rows(X: Any) -> Any:
     return normalize(X)
 
 
-def _check_distances(X: Any) -> FloatArray:
-    distances = np.asarray(X, dtype=np.float64)
+def _check_distances(distances: FloatArray) -> FloatArray:
     if distances.shape[0] != distances.shape[1]:
         raise ValueError(
             f"metric='precomputed' takes a square matrix of distances, not one of shape "
@@ -196,8 +214,8 @@ def _check_distances(X: Any) -> FloatArray:
         raise ValueError("Negative values in data: precomputed distances have to be at least 0.")
     if np.diag(distances).any():
         raise ValueError("The precomputed distances have to be 0 on the diagonal.")
-    if not np.allclose(distances, distances.T, rtol=1e-6):
-        raise ValueError("The precomputed distances are not symmetric; use (D + D.T) / 2.")
     if not distances.any():
         raise ValueError("All precomputed distances are 0, so there is nothing to map.")
+    if not np.allclose(distances, distances.T, rtol=1e-6, atol=1e-8):  # the largest is about 1
+        raise ValueError("The precomputed distances are not symmetric; use (D + D.T) / 2.")
     return distances

@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit, prange
+
+from dtsne._compile import compiled, prange
 
 if TYPE_CHECKING:
     from dtsne._typing import FloatArray, IntArray
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 # Queries that share a pass over the points, and points that stay in the cache for it.
 _QUERIES_PER_BLOCK = 8
 _POINTS_PER_TILE = 128
-# Reassociation lets a sum use vector registers; its order is still the same for every run.
-_FASTMATH = {"reassoc", "contract", "nsz"}
 
 
 def nearest_neighbors(
@@ -76,7 +75,7 @@ def _as_kernel_input(X: FloatArray) -> FloatArray:
     return np.require(X, np.float64, ["C", "W"])
 
 
-@njit(parallel=True, fastmath=_FASTMATH, cache=True)
+@compiled(parallel=True)
 def _fill_pairwise(X, squared):  # type: ignore[no-untyped-def]
     n, d = X.shape
     for i in prange(n):
@@ -88,7 +87,7 @@ def _fill_pairwise(X, squared):  # type: ignore[no-untyped-def]
             squared[i, j] = distance
 
 
-@njit(parallel=True, fastmath=_FASTMATH, cache=True)
+@compiled(parallel=True)
 def _search(X, rows, indices, squared):  # type: ignore[no-untyped-def]
     n = X.shape[0]
     n_blocks = (len(rows) + _QUERIES_PER_BLOCK - 1) // _QUERIES_PER_BLOCK
@@ -115,12 +114,12 @@ def _search(X, rows, indices, squared):  # type: ignore[no-untyped-def]
             _sort_by_distance_then_index(squared[q], indices[q])
 
 
-@njit(inline="always", cache=True)
+@compiled(inline="always")
 def _is_farther(distance, index, other_distance, other_index):  # type: ignore[no-untyped-def]
     return distance > other_distance or (distance == other_distance and index > other_index)
 
 
-@njit(cache=True)
+@compiled()
 def _replace_farthest(distances, indices, distance, index):  # type: ignore[no-untyped-def]
     """Put a point in place of the root of a max-heap ordered by (distance, index)."""
     size = len(distances)
@@ -143,7 +142,7 @@ def _replace_farthest(distances, indices, distance, index):  # type: ignore[no-u
     indices[hole] = index
 
 
-@njit(cache=True)
+@compiled()
 def _sort_by_distance_then_index(distances, indices):  # type: ignore[no-untyped-def]
     """Empty the heap from its far end: the order is then from near to far."""
     for end in range(len(distances) - 1, 0, -1):

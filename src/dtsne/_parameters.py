@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
     from dtsne._estimator import DTSNE
     from dtsne._typing import FloatArray
 
@@ -38,7 +40,7 @@ def check_parameters(model: DTSNE) -> None:
     _check_auto_or_number("tol", model.tol, least=0)
     if model.calibration is not False:
         _check_choice("calibration", model.calibration, ("auto", False))
-    if not isinstance(model.init, np.ndarray):
+    if isinstance(model.init, str):
         _check_choice("init", model.init, _STARTS, or_else="an array of shape (n, n_components)")
     if model.callback is not None and not callable(model.callback):
         raise TypeError(
@@ -47,14 +49,17 @@ def check_parameters(model: DTSNE) -> None:
         )
 
 
-def check_start(init: FloatArray, n: int, n_components: int) -> FloatArray:
+def check_start(init: ArrayLike, n: int, n_components: int) -> FloatArray:
     """Return the user's own start as floats, if it fits the data."""
+    init = np.asarray(init)
     if init.shape != (n, n_components):
         raise ValueError(
             f"init has shape {init.shape}; it has to be ({n}, {n_components}), "
             "a row for each row of X and a column for each of n_components."
         )
-    start = init.astype(np.float64)
+    if init.dtype.kind not in "biuf":
+        raise ValueError(f"init holds {init.dtype}; give finite numbers.")
+    start: FloatArray = init.astype(np.float64)
     if not np.isfinite(start).all():
         raise ValueError("init has NaN or infinite values; give finite coordinates.")
     if not start.std(axis=0).all():

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit, prange
+
+from dtsne._compile import compiled, prange
 
 if TYPE_CHECKING:
     from dtsne._typing import FloatArray
-
-_FASTMATH = {"reassoc", "contract", "nsz", "arcp"}
 
 
 def exact_repulsion(coordinates: FloatArray, scales: FloatArray) -> tuple[FloatArray, float]:
@@ -35,7 +34,7 @@ def exact_repulsion(coordinates: FloatArray, scales: FloatArray) -> tuple[FloatA
     return forces, float(sums.sum())
 
 
-@njit(parallel=True, fastmath=_FASTMATH, cache=True)
+@compiled(parallel=True)
 def _sum_over_pairs(y, s, forces, sums):  # type: ignore[no-untyped-def]
     n = len(s)
     for i in prange(n):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dtsne._affinities import DenseAffinities
+from dtsne._messages import warn
 
 if TYPE_CHECKING:
     from dtsne._affinities import Affinities
@@ -20,17 +21,22 @@ if TYPE_CHECKING:
 
 # The paper starts from principal components shrunk to this standard deviation.
 _PAPER_STD = 1e-4
-_RANDOM_STD = 0.01
-# An axis without spread has no gradient either, and would stay empty: it gets noise of this share.
-_NOISE_SHARE = 0.01
+_RANDOM_STD, _SPECTRAL_STD = 0.01, 0.1
+# An axis with less than the first share of the spread of the first axis is rounding error; it gets
+# noise of the second share, since without any spread it would have no gradient and stay empty.
+_EMPTY_SHARE, _NOISE_SHARE = 1e-6, 0.01
+# Below this many points a full eigendecomposition is quick, and always succeeds.
+_SMALL = 500
 
 
-def principal_start(
-    data: Data, n_components: int, unit: float, rng: np.random.Generator
-) -> FloatArray:
+def principal_start(data: Data, n_components: int, unit: float) -> FloatArray:
     """Principal components in units of σ."""
     axes = data.principal_axes(n_components) / unit
-    return _fill_empty_axes(axes, n_components, rng)
+    spread = axes.std(axis=0)
+    start: FloatArray = _noise((len(data), n_components)) * _NOISE_SHARE * spread[0]
+    kept = np.flatnonzero(spread > _EMPTY_SHARE * spread[0])
+    start[:, kept] = axes[:, kept]
+    return start
 
 
 def random_start(n: int, n_components: int, rng: np.random.Generator) -> FloatArray:
@@ -38,28 +44,19 @@ def random_start(n: int, n_components: int, rng: np.random.Generator) -> FloatAr
     return rng.normal(scale=_RANDOM_STD, size=(n, n_components))
 
 
-def spectral_start(
-    affinities: Affinities, n_components: int, spread: float, rng: np.random.Generator
-) -> FloatArray:
-    """Laplacian eigenmap of P, scaled to a given standard deviation."""
-    from scipy.sparse import csr_array, diags_array
-    from scipy.sparse.linalg import eigsh
+def spectral_start(affinities: Affinities, n_components: int, principal: FloatArray) -> FloatArray:
+    """Laplacian eigenmap of P, small, with room for the noise that tells its points apart.
 
-    matrix = (
-        csr_array(affinities.values.astype(np.float64))
-        if isinstance(affinities, DenseAffinities)
-        else csr_array((affinities.values, affinities.columns, affinities.row_starts))
-    )
-    n = matrix.shape[0]
-    inverse_roots = 1.0 / np.sqrt(np.asarray(matrix.sum(axis=1)).ravel())
-    normalised = diags_array(inverse_roots) @ matrix @ diags_array(inverse_roots)
-    # Shifted by 1 to make the wanted end of the spectrum the one of largest size.
-    _, vectors = eigsh(
-        normalised + diags_array(np.ones(n)), k=n_components + 1, v0=np.ones(n), which="LM"
-    )
-    axes = vectors[:, -2::-1] * inverse_roots[:, np.newaxis]
-    axes *= np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(n_components)])
-    return _fill_empty_axes(axes * (spread / axes.std(axis=0)), n_components, rng)
+    Small, because its axes have no common scale (one may be a mode of a single cluster), and with
+    noise, because clusters without ties between them come out as single points.
+    """
+    axes = _leading_eigenvectors(affinities, n_components)
+    if axes is None:
+        warn("The spectral start did not converge; init='pca' is used instead.")
+        return principal
+    start: FloatArray = axes * (_SPECTRAL_STD / axes.std(axis=0))
+    start += _RANDOM_STD * _noise(start.shape)
+    return start
 
 
 def shrink_as_paper(start: FloatArray) -> FloatArray:
@@ -68,10 +65,57 @@ def shrink_as_paper(start: FloatArray) -> FloatArray:
     return shrunk
 
 
-def _fill_empty_axes(axes: FloatArray, n_components: int, rng: np.random.Generator) -> FloatArray:
-    noise = _NOISE_SHARE * axes[:, 0].std()
-    filled = np.zeros((len(axes), n_components))
-    filled[:, : axes.shape[1]] = axes
-    for axis in np.flatnonzero(filled.std(axis=0) < noise):
-        filled[:, axis] = rng.normal(scale=noise, size=len(filled))
-    return filled
+def separate_copies(start: FloatArray, scales: FloatArray, perplexity: float) -> FloatArray:
+    """Spread points that start on the same spot, as wide as a cluster of their number would be.
+
+    Left on one spot they would not only stay there, as nothing tells them apart: each pair of them
+    counts fully in Z, and takes its share from the repulsion of all others.
+    """
+    _, group, sizes = np.unique(start, axis=0, return_inverse=True, return_counts=True)
+    size = sizes[group.reshape(-1)]
+    width = np.where(size > 1, scales * np.sqrt(size / perplexity), 0.0)
+    spread: FloatArray = start + width[:, np.newaxis] * _noise(start.shape)
+    return spread
+
+
+def _noise(shape: tuple[int, int]) -> FloatArray:
+    # Always the same: the user's seed is for what is meant to be random.
+    return np.random.default_rng(0).normal(size=shape)
+
+
+def _leading_eigenvectors(affinities: Affinities, n_components: int) -> FloatArray | None:
+    """Eigenvectors of D^−½ P D^−½ after the first, which is known: √D."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+
+    if isinstance(affinities, DenseAffinities):
+        matrix = affinities.values
+        degrees = matrix.sum(axis=1, dtype=np.float64)
+    else:
+        matrix = csr_array((affinities.values, affinities.columns, affinities.row_starts))
+        degrees = np.asarray(matrix.sum(axis=1)).ravel()
+    roots = np.sqrt(degrees)
+    trivial = roots / np.linalg.norm(roots)
+    n = len(roots)
+
+    def apply(x: FloatArray) -> FloatArray:
+        x = x.reshape(-1)
+        # + x shifts the spectrum to [0, 2], which makes the wanted end the largest.
+        product = (matrix @ (x / roots).astype(matrix.dtype)) / roots + x
+        deflated: FloatArray = product - 2.0 * trivial * (trivial @ x)
+        return deflated
+
+    if n <= _SMALL:
+        whole = np.stack([apply(column) for column in np.eye(n)])
+        vectors = np.linalg.eigh((whole + whole.T) / 2)[1][:, -n_components:]
+    else:
+        operator = LinearOperator((n, n), matvec=apply, dtype=np.float64)
+        first = np.random.default_rng(0).normal(size=n)
+        try:
+            _, vectors = eigsh(operator, k=n_components, v0=first, tol=1e-4, maxiter=1000)
+        except ArpackNoConvergence:
+            return None
+    axes = vectors[:, ::-1] / roots[:, np.newaxis]
+    signs = np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(n_components)])
+    oriented: FloatArray = axes * signs
+    return oriented

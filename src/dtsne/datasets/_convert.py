@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtsne.datasets._dataset import FloatArray, Table
+from dtsne.datasets._dataset import Table
 from dtsne.datasets._optional import optional
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
+
+    from dtsne._typing import FloatArray
 
 CYTOF_COFACTOR = 5  # the usual one for mass cytometry
 

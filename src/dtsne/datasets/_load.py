@@ -19,7 +19,7 @@ def names() -> tuple[str, ...]:
     return (*MIXTURES, "digits", *REAL)
 
 
-def load(name: str, *, seed: int = 0, n: int | None = None) -> Dataset:
+def load(name: str, seed: int = 0, *, n: int | None = None) -> Dataset:
     """Load a data set by name.
 
     Synthetic sets are drawn anew from `seed`. ``"digits"`` comes with scikit-learn. The other

@@ -61,7 +61,7 @@ REAL = {
     "newsgroups": RealSet(
         "newsgroups20_minilm_4k.npz",
         "20 newsgroups: stripped posts, 4000 × 384, unit-norm sentence embeddings "
-        " by all-MiniLM-L6-v2 of the first 700 characters. No licence stated (research "
+        "by all-MiniLM-L6-v2 of the first 700 characters. No licence stated (research "
         "use).",
         None,
     ),

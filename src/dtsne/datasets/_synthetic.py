@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from dtsne.datasets._dataset import Dataset, FloatArray
+from dtsne.datasets._dataset import Dataset
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.random import Generator
+
+    from dtsne._typing import FloatArray
 
 Shape: TypeAlias = tuple[int, int]
 

@@ -61,9 +61,8 @@ def correlate_distances(spaces: Spaces, max_pairs: int, random_state: RandomStat
         n_offsets = count // n
         order = np.random.default_rng(random_state).permutation(n)
         data, map_ = data[order], map_[order]
-    is_cosine = spaces.metric == "cosine"
-    shift_x, shift_y = pair_sums(data, map_, is_cosine, 1, 0.0, 0.0)[:, :2].mean(axis=0)
-    sums = pair_sums(data, map_, is_cosine, n_offsets, shift_x, shift_y).sum(axis=0)
+    shift_x, shift_y = pair_sums(data, map_, 1, 0.0, 0.0)[:, :2].mean(axis=0)
+    sums = pair_sums(data, map_, n_offsets, shift_x, shift_y).sum(axis=0)
     return pearson_of_sums(sums, count, shift_x, shift_y)
 
 

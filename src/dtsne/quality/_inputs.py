@@ -18,28 +18,23 @@ RandomState: TypeAlias = int | np.random.Generator | None
 # The fewest points for which every measure is defined (trustworthiness needs 1 ≤ k < n / 2).
 MIN_ROWS = 4
 DEFAULT_MAX_ROWS = 10_000
+_LARGEST = 1e150
 
 
 @dataclass(frozen=True, eq=False)
 class Spaces:
     """The same points in the data and in the map, row by row.
 
-    For the cosine metric ``data`` holds rows of length 1. Euclidean distances e between them have
-    the order of cosine distances and give these as e² / 2, so that one search serves both metrics.
+    For the cosine metric ``data`` holds rows of length 1, and distances are Euclidean as ever.
     """
 
     data: FloatArray
     map: FloatArray
-    metric: Metric
 
     @property
     def n(self) -> int:
         """Number of points."""
         return len(self.data)
-
-    def data_distances(self, euclidean: FloatArray) -> FloatArray:
-        """Turn Euclidean distances between rows of ``data`` into those of the metric."""
-        return euclidean**2 / 2 if self.metric == "cosine" else euclidean
 
 
 def check_spaces(X: ArrayLike, Y: ArrayLike, metric: Metric = "euclidean") -> Spaces:
@@ -57,7 +52,7 @@ def check_spaces(X: ArrayLike, Y: ArrayLike, metric: Metric = "euclidean") -> Sp
         data = _with_unit_rows(data)
     elif metric != "euclidean":
         raise ValueError(f"metric={metric!r} is not known; choose 'euclidean' or 'cosine'.")
-    return Spaces(data, map_, metric)
+    return Spaces(data, map_)
 
 
 def check_labels(labels: ArrayLike, n: int) -> np.ndarray[Any, Any]:
@@ -111,6 +106,10 @@ def _check_points(values: ArrayLike, name: str) -> FloatArray:
         )
     if not np.isfinite(points).all():
         raise ValueError(f"{name} has NaN or infinite values; impute or drop these rows first.")
+    if np.abs(points).max(initial=0.0) > _LARGEST:
+        raise ValueError(
+            f"{name} has values above {_LARGEST:g}, whose squares overflow; rescale it."
+        )
     return points
 
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
+
+from dtsne._compile import compiled, prange
 
 # Rows that share a pass over the points, and points that stay in the cache for it.
 _ROWS_PER_BLOCK = 8
 _POINTS_PER_TILE = 256
 
 
-@njit(parallel=True, fastmath={"reassoc", "contract", "nsz"}, cache=True)
-def pair_sums(X, Y, is_cosine, n_offsets, shift_x, shift_y):  # type: ignore[no-untyped-def]
+@compiled(parallel=True)
+def pair_sums(X, Y, n_offsets, shift_x, shift_y):  # type: ignore[no-untyped-def]
     """Sum a, b, a², b² and ab over the pairs of each point i with i + 1, …, i + n_offsets (mod n).
 
     a and b are the distances in X and Y less their shifts. A sum for each point, added up by the
@@ -32,7 +33,7 @@ def pair_sums(X, Y, is_cosine, n_offsets, shift_x, shift_y):  # type: ignore[no-
             for f in range(Y.shape[1]):
                 difference = Y[i, f] - Y[j, f]
                 squared_y += difference * difference
-            a = (squared_x / 2 if is_cosine else np.sqrt(squared_x)) - shift_x
+            a = np.sqrt(squared_x) - shift_x
             b = np.sqrt(squared_y) - shift_y
             sums[i, 0] += a
             sums[i, 1] += b
@@ -42,7 +43,7 @@ def pair_sums(X, Y, is_cosine, n_offsets, shift_x, shift_y):  # type: ignore[no-
     return sums
 
 
-@njit(parallel=True, cache=True)
+@compiled(parallel=True, exact=True)
 def ranks(columns, rows, neighbors):  # type: ignore[no-untyped-def]
     """Rank neighbors[r] among all points by distance, then index, from rows[r]; the nearest is 1.
 
@@ -68,7 +69,7 @@ def ranks(columns, rows, neighbors):  # type: ignore[no-untyped-def]
     return result
 
 
-@njit(cache=True)
+@compiled(exact=True)
 def _squared_distance(columns, row, other):  # type: ignore[no-untyped-def]
     squared = 0.0
     for f in range(columns.shape[0]):
@@ -77,7 +78,7 @@ def _squared_distance(columns, row, other):  # type: ignore[no-untyped-def]
     return squared
 
 
-@njit(cache=True)
+@compiled(exact=True)
 def _fill_squared_distances(columns, row, start, squared):  # type: ignore[no-untyped-def]
     """Put the squared distances from a row to the points from ``start`` on into ``squared``."""
     squared[:] = 0.0
@@ -91,7 +92,7 @@ def _fill_squared_distances(columns, row, start, squared):  # type: ignore[no-un
         squared[row - start] = np.inf  # A point comes before none of its neighbours.
 
 
-@njit(cache=True)
+@compiled(exact=True)
 def _count_closer(squared, start, limits, neighbors, counts):  # type: ignore[no-untyped-def]
     """Count for each neighbour the points from ``start`` on that come before it.
 

@@ -47,11 +47,9 @@ def find_neighborhoods(
     from dtsne._neighbors import nearest_neighbors
 
     rows = choose_rows(spaces.n, max_rows, random_state)
-    data_indices, euclidean = nearest_neighbors(spaces.data, k, queries=rows)
+    data_indices, data_distances = nearest_neighbors(spaces.data, k, queries=rows)
     map_indices, map_distances = map_neighbors(spaces.map, k, queries=rows)
-    return Neighborhoods(
-        rows, data_indices, spaces.data_distances(euclidean), map_indices, map_distances
-    )
+    return Neighborhoods(rows, data_indices, data_distances, map_indices, map_distances)
 
 
 def map_neighbors(

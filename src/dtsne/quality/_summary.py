@@ -104,10 +104,10 @@ class Quality:
 def evaluate(
     X: ArrayLike,
     Y: ArrayLike,
-    *,
     k: int = 100,
-    k_neighborhood: int = 15,
     labels: ArrayLike | None = None,
+    *,
+    k_neighborhood: int = 15,
     metric: Metric = "euclidean",
     max_rows: int = DEFAULT_MAX_ROWS,
     max_pairs: int = DEFAULT_MAX_PAIRS,

@@ -1,0 +1,33 @@
+"""How kernels are compiled: in parallel, with a cache on disk, and the same sums on every run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from numba import njit, prange
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["compiled", "prange"]
+
+# Reassociation lets a sum use vector registers; its order is still the same for every run. NaN and
+# infinities keep their meaning.
+_FASTMATH = frozenset({"reassoc", "contract", "nsz", "arcp"})
+
+
+def compiled(
+    *, parallel: bool = False, inline: str = "never", exact: bool = False
+) -> Callable[[Callable[..., Any]], Any]:
+    """Compile a kernel at its first call; `exact` keeps to the order of operations as written."""
+    options: dict[str, Any] = {"parallel": parallel, "inline": inline}
+    if not exact:
+        options["fastmath"] = set(_FASTMATH)
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        try:
+            return njit(cache=True, **options)(function)
+        except RuntimeError:  # nowhere to write the cache: compile in every process
+            return njit(**options)(function)
+
+    return decorate
