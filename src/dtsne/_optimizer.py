@@ -113,8 +113,10 @@ def descend(
             motion.embedding, scales, exaggeration=exaggeration, with_kl=checking
         )
         if found.kl is not None:
-            change = np.inf if previous_kl is None else (previous_kl - found.kl) / CHECK_EVERY
-            relative_change = abs(change) / max(found.kl, _SMALL_KL)
+            relative_change = np.inf
+            if previous_kl is not None:
+                change = abs(previous_kl - found.kl) / (iteration % CHECK_EVERY or CHECK_EVERY)
+                relative_change = change / max(found.kl, _SMALL_KL)
             settled = n_calibrated == n_rounds and relative_change < schedule.tol
             yield Checkpoint(iteration, found.kl, motion.embedding, scales, n_calibrated, settled)
             if settled or at_end:
