@@ -14,7 +14,9 @@ import numpy as np
 from quality import MEASURES, SYNTHETIC, prepared
 
 from dtsne import DTSNE
+from dtsne._affinities import find_sigmas
 from dtsne._calibration import CalibrationPlan
+from dtsne._neighbors import nearest_neighbors
 from dtsne._optimizer import PAPER, SCALED, Rule
 from dtsne.quality import evaluate
 
@@ -128,15 +130,33 @@ def _one(set_name: str, seed: int, kind: type[DTSNE], parameters: dict[str, Any]
     return [model.kl_divergence_, model.n_iter_, *measures, error]
 
 
+def print_sigma_table(sets: Sequence[str]) -> None:
+    """Show how much larger σ is without the pairs beyond the nearest neighbours."""
+    print("\n## sigma\n\n| set | neighbours | median | 99 % | largest |\n|---|---|---|---|---|")
+    for name in sets:
+        X, _ = prepared(name, 0)
+        distances = nearest_neighbors(X, len(X) - 1)[1]
+        whole = find_sigmas(distances**2, 100.0)
+        for k in (300, 500, 1000):
+            ratios = find_sigmas(distances[:, :k] ** 2, 100.0) / whole
+            shown = " | ".join(f"{np.quantile(ratios, q):.3f}" for q in (0.5, 0.99, 1.0))
+            print(f"| {name} | {k} | {shown} |", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--tables", nargs="*", choices=TABLES, default=list(TABLES))
+    parser.add_argument(
+        "--tables", nargs="*", choices=[*TABLES, "sigma"], default=[*TABLES, "sigma"]
+    )
     parser.add_argument("--sets", nargs="*", help="instead of the sets of each table")
     parser.add_argument(
         "--seeds", type=int, default=1, help="number of seeds to average (default 1)"
     )
     arguments = parser.parse_args()
     for name in arguments.tables:
+        if name == "sigma":
+            print_sigma_table(arguments.sets or ["mnist", "samusik"])
+            continue
         print_table(name, arguments.sets or TABLES[name][1], arguments.seeds)
 
 
