@@ -18,7 +18,8 @@ from dtsne._affinities import (
     sparse_affinities,
 )
 from dtsne._calibration import Calibration, CalibrationPlan
-from dtsne._engine import CpuEngine
+from dtsne._engine import CpuEngine, Repulsion
+from dtsne._fft_repulsion import FftRepulsion
 from dtsne._input import (
     NEIGHBORS_PER_PERPLEXITY,
     Data,
@@ -29,6 +30,7 @@ from dtsne._input import (
 from dtsne._messages import shown_messages, warn
 from dtsne._optimizer import PAPER, SCALED, Checkpoint, Rule, Schedule, descend
 from dtsne._parameters import check_parameters, check_start
+from dtsne._repulsion import exact_repulsion
 from dtsne._threads import limited_threads, resolve_n_jobs
 
 if TYPE_CHECKING:
@@ -82,8 +84,11 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
     optimizer : {"scaled", "paper"}, default="scaled"
         "scaled" moves each point in units of its own scale; "paper" is exactly the descent of the
         paper, which needs thousands of iterations where scales differ.
-    method : {"auto", "exact"}, default="auto"
-        How the repulsion is summed. "exact" is over all pairs, O(n²).
+    method : {"auto", "exact", "fft"}, default="auto"
+        How the repulsion is summed: "exact" over all pairs, O(n²), or "fft", O(n), to within
+        `fft_tolerance`. "auto" is exact up to 10,000 points.
+    fft_tolerance : float, default=0.01
+        Relative error of the repulsive force (median over the points) that "fft" may make.
     learning_rate : float or "auto", default="auto"
         Step of the descent; n/2 for "scaled" and n/12 for "paper".
     early_exaggeration : float or "auto", default="auto"
@@ -162,7 +167,8 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         n_pcs: int | None = 50,
         init: Literal["pca", "random", "spectral"] | FloatArray = "pca",
         optimizer: Literal["scaled", "paper"] = "scaled",
-        method: Literal["auto", "exact"] = "auto",
+        method: Literal["auto", "exact", "fft"] = "auto",
+        fft_tolerance: float = 0.01,
         learning_rate: float | Literal["auto"] = "auto",
         early_exaggeration: float | Literal["auto"] = "auto",
         max_iter: int = 1000,
@@ -182,6 +188,7 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         self.init = init
         self.optimizer = optimizer
         self.method = method
+        self.fft_tolerance = fft_tolerance
         self.learning_rate = learning_rate
         self.early_exaggeration = early_exaggeration
         self.max_iter = max_iter
@@ -298,8 +305,14 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
                 start = _start.separate_copies(start, scales, perplexity)
         rule = self._rules[self.optimizer]
         schedule = self._schedule(rule, n)
-        steps = descend(CpuEngine(affinities), start, scales, rule, schedule, calibration)
+        engine = CpuEngine(affinities, self._repulsion(n, n_threads))
+        steps = descend(engine, start, scales, rule, schedule, calibration)
         self._consume(steps, schedule, dtype, sigma_=sigmas * data.unit, perplexity_=perplexity)
+
+    def _repulsion(self, n: int, n_threads: int) -> Repulsion:
+        if self.method == "fft" or (self.method == "auto" and n > _MAX_DENSE):
+            return FftRepulsion(self.n_components, self.fft_tolerance, n_threads)
+        return exact_repulsion
 
     def _start(self, data: Data, affinities: Affinities, unit: float) -> FloatArray:
         if self.init == "random":

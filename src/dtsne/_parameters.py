@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _CHOICES = {
     "metric": ("euclidean", "cosine", "precomputed"),
     "optimizer": ("scaled", "paper"),
-    "method": ("auto", "exact"),
+    "method": ("auto", "exact", "fft"),
     "device": ("cpu", "auto"),
 }
 _STARTS = ("pca", "random", "spectral")
@@ -35,6 +35,7 @@ def check_parameters(model: DTSNE) -> None:
         _check_number("n_pcs", model.n_pcs, Integral, least=1)
     if model.n_jobs is not None:
         _check_number("n_jobs", model.n_jobs, Integral)
+    _check_number("fft_tolerance", model.fft_tolerance, Real, above=0, most=0.1)
     _check_auto_or_number("learning_rate", model.learning_rate, above=0)
     _check_auto_or_number("early_exaggeration", model.early_exaggeration, least=1)
     _check_auto_or_number("tol", model.tol, least=0)

@@ -9,7 +9,7 @@ import numpy as np
 from dtsne._compile import compiled, prange
 
 if TYPE_CHECKING:
-    from dtsne._typing import FloatArray
+    from dtsne._typing import FloatArray, IntArray
 
 
 def exact_repulsion(coordinates: FloatArray, scales: FloatArray) -> tuple[FloatArray, float]:
@@ -28,16 +28,25 @@ def exact_repulsion(coordinates: FloatArray, scales: FloatArray) -> tuple[FloatA
     normaliser : float
         Z = Σ_{i≠j} w_ij.
     """
-    forces = np.empty_like(coordinates)
-    sums = np.empty_like(scales)
-    _sum_over_pairs(coordinates, scales, forces, sums)
+    forces, sums = repulsion_of_rows(np.arange(len(scales)), coordinates, scales)
     return forces, float(sums.sum())
 
 
+def repulsion_of_rows(
+    rows: IntArray, coordinates: FloatArray, scales: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Force on some of the points, of shape (3, len(rows)), and their shares Σ_j w_ij of Z."""
+    forces = np.empty((3, len(rows)))
+    sums = np.empty(len(rows))
+    _sum_over_pairs(rows, coordinates, scales, forces, sums)
+    return forces, sums
+
+
 @compiled(parallel=True)
-def _sum_over_pairs(y, s, forces, sums):  # type: ignore[no-untyped-def]
+def _sum_over_pairs(rows, y, s, forces, sums):  # type: ignore[no-untyped-def]
     n = len(s)
-    for i in prange(n):
+    for row in prange(len(rows)):
+        i = rows[row]
         f0, f1, f2, total = 0.0, 0.0, 0.0, 0.0
         for j in range(n):
             d0, d1, d2 = y[0, i] - y[0, j], y[1, i] - y[1, j], y[2, i] - y[2, j]
@@ -50,6 +59,6 @@ def _sum_over_pairs(y, s, forces, sums):  # type: ignore[no-untyped-def]
             f0 += push * d0
             f1 += push * d1
             f2 += push * d2
-        forces[0, i], forces[1, i], forces[2, i] = f0, f1, f2
+        forces[0, row], forces[1, row], forces[2, row] = f0, f1, f2
         # The point itself was summed along, with w = 1 and no force: cheaper than to leave it out.
-        sums[i] = total - 1.0
+        sums[row] = total - 1.0

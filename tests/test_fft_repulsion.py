@@ -1,0 +1,118 @@
+"""The linear-time repulsion against the exact one: over scales, densities and dimensions."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dtsne import DTSNE
+from dtsne._fft_repulsion import FftRepulsion
+from dtsne._repulsion import exact_repulsion
+from dtsne.datasets import load
+from dtsne.quality import density_correlation
+
+
+def padded(points: np.ndarray) -> np.ndarray:
+    coordinates = np.zeros((3, len(points)))
+    coordinates[: points.shape[1]] = points.T
+    return coordinates
+
+
+def errors(points: np.ndarray, scales: np.ndarray, tolerance: float = 0.01) -> tuple[float, float]:
+    """Relative error of the force (median over points), and of Z."""
+    coordinates = padded(points)
+    forces, total = exact_repulsion(coordinates, scales)
+    found, found_total = FftRepulsion(points.shape[1], tolerance, 2)(coordinates, scales)
+    relative = np.linalg.norm(found - forces, axis=0) / np.linalg.norm(forces, axis=0)
+    return float(np.median(relative)), abs(found_total / total - 1)
+
+
+def clustered(rng: np.random.Generator, n: int, n_axes: int, extent: float) -> np.ndarray:
+    """Clusters of very different density."""
+    centres = rng.normal(size=(8, n_axes))
+    widths = np.geomspace(0.01, 0.5, 8)
+    which = rng.integers(8, size=n)
+    return extent * (centres[which] + widths[which, None] * rng.normal(size=(n, n_axes)))
+
+
+@given(
+    n_axes=st.integers(1, 3),
+    log_extent=st.floats(-4, 3.5),
+    log_range=st.floats(0, 3),
+    n=st.integers(300, 1500),
+    seed=st.integers(0, 999),
+)
+def test_error_is_within_the_promise(n_axes, log_extent, log_range, n, seed):
+    """Maps far smaller and far larger than their scales, which differ by up to 1000 : 1."""
+    rng = np.random.default_rng(seed)
+    points = clustered(rng, n, n_axes, 10.0**log_extent)
+    scales = 10.0 ** (log_range * (rng.random(n) - 0.5))
+    force_error, total_error = errors(points, scales)
+    assert force_error < 0.01
+    assert total_error < 0.002
+
+
+def test_tolerance_is_followed(rng):
+    points, scales = clustered(rng, 2000, 2, 20.0), np.exp(0.4 * rng.normal(size=2000))
+    loose, usual, tight = (
+        errors(points, scales, tolerance)[0] for tolerance in (0.05, 0.01, 0.001)
+    )
+    assert tight < usual < loose
+    assert tight < 0.001
+
+
+def test_outliers_do_not_blow_the_grid_up(rng):
+    points = np.vstack([rng.normal(size=(1000, 2)), [[1e5, 1e5], [-1e6, 0.0]]])
+    assert errors(points, np.full(1002, 0.05))[0] < 0.01
+
+
+def test_plan_is_kept_and_renewed(rng):
+    repulsion = FftRepulsion(2, 0.01, 1)
+    scales = np.exp(0.3 * rng.normal(size=1000))
+    points = 10 * rng.normal(size=(1000, 2))
+    repulsion(padded(points), scales)
+    plan = repulsion._plan
+    repulsion(padded(1.01 * points), scales)
+    assert repulsion._plan is plan
+    # A map that outgrows the grid, and other scales, need another plan; results stay right.
+    for y, s in [(30 * points, scales), (30 * points, 2 * scales)]:
+        forces, _ = repulsion(padded(y), s)
+        assert repulsion._plan is not plan
+        expected, _ = exact_repulsion(padded(y), s)
+        assert np.linalg.norm(forces - expected) < 0.01 * np.linalg.norm(expected)
+        plan = repulsion._plan
+
+
+def test_same_bits_for_any_number_of_threads(rng):
+    points, scales = padded(clustered(rng, 3000, 2, 30.0)), np.exp(0.4 * rng.normal(size=3000))
+    before = numba.get_num_threads()
+    results = []
+    try:
+        for n_threads in (1, before):
+            numba.set_num_threads(n_threads)
+            results.append(FftRepulsion(2, 0.01, n_threads)(points, scales))
+    finally:
+        numba.set_num_threads(before)
+    np.testing.assert_array_equal(results[0][0], results[1][0])
+    assert results[0][1] == results[1][1]
+
+
+def test_forces_cancel(rng):
+    """Every push has its counterpart: the sum over all points is 0, within the tolerance."""
+    points, scales = clustered(rng, 1500, 2, 10.0), np.exp(0.3 * rng.normal(size=1500))
+    forces, _ = FftRepulsion(2, 0.01, 1)(padded(points), scales)
+    assert np.abs(forces.sum(axis=1)).max() < 0.01 * np.abs(forces).sum(axis=1).max()
+
+
+@pytest.mark.parametrize("n_components", [1, 2, 3])
+def test_whole_descent_gives_the_map_of_the_exact_one(n_components):
+    X = load("G3-d").X
+    exact, fast = (
+        DTSNE(method=method, n_components=n_components).fit(X) for method in ("exact", "fft")
+    )
+    assert fast.kl_divergence_ == pytest.approx(exact.kl_divergence_, rel=0.01)
+    densities = [density_correlation(X, model.embedding_) for model in (exact, fast)]
+    assert densities[1] == pytest.approx(densities[0], abs=0.01)
