@@ -131,6 +131,9 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         The scale of each point in the kernel of the map, after calibration, relative to the median.
     perplexity_ : float
         The perplexity used.
+    neighbor_recall_ : float
+        Share of the 3·perplexity nearest neighbours that were found: 1 up to 20,000 points, beyond
+        measured on a sample, and at least .99.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Where X had names of columns, all strings.
@@ -280,7 +283,7 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
             what = f"P over all pairs of {n} points"
             check_memory(_BYTES_PER_PAIR * n * n, what, "free some memory, or map fewer points")
         n_neighbors = min(n - 1, int(np.ceil(NEIGHBORS_PER_PERPLEXITY * perplexity)))
-        indices, distances = data.neighbors(n_neighbors)
+        indices, distances, recall = data.neighbors(n_neighbors, n_threads)
         sigmas, unit, affinities = _affinities_of(data, indices, distances, perplexity)
 
         scales = (sigmas / unit) ** self.density_scale
@@ -307,7 +310,14 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         schedule = self._schedule(rule, n)
         engine = CpuEngine(affinities, self._repulsion(n, n_threads))
         steps = descend(engine, start, scales, rule, schedule, calibration)
-        self._consume(steps, schedule, dtype, sigma_=sigmas * data.unit, perplexity_=perplexity)
+        self._consume(
+            steps,
+            schedule,
+            dtype,
+            sigma_=sigmas * data.unit,
+            perplexity_=perplexity,
+            neighbor_recall_=recall,
+        )
 
     def _repulsion(self, n: int, n_threads: int) -> Repulsion:
         if self.method == "fft" or (self.method == "auto" and n > _MAX_DENSE):

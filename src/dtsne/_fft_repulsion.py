@@ -19,9 +19,11 @@ begins with (d/R)⁴ and has no feature much smaller than R, however small the s
 is grid enough. R is free, and chosen for the least work: where points are dense, or few, it is
 small or large. A map that is small beside its own scales (as a random start is) needs no near
 part: then the grid resolves the whole kernel, less the constant that would drown its small
-differences in float32. Spreading and gathering use cubic B-splines, whose transfer function is divided out of the
-kernel's spectrum; the force is the gradient of the gathered potential, Σ_j γ w² (y_i − y_j) =
-−½ ∇ Σ_j w, which takes one inverse FFT for each node instead of three.
+differences in float32.
+
+Spreading and gathering use cubic B-splines, whose transfer function is divided out of the kernel's
+spectrum. The force is the gradient of the gathered potential, Σ_j γ w² (y_i − y_j) = −½ ∇ Σ_j w,
+which takes one inverse FFT for each node instead of three.
 """
 
 from __future__ import annotations
@@ -51,7 +53,7 @@ _PAIR_COST = 1.0
 _STENCIL = 4
 # A plan is looked at again after so many uses, and kept unless another is so much better.
 _PLAN_USES, _PLAN_PATIENCE = 20, 1.3
-# Points whose true force a new plan is tried on, and the share of the tolerance they may take, since
+# Points whose true force a new plan is tried on, and the share of the tolerance they may take, as
 # the map goes on to change under the plan. Refinement ends somewhere: float32 has its own errors.
 _N_TRIED, _SAFETY, _FINEST = 256, 0.6, 4.0
 # Room for the map to grow before the grid has to.
@@ -63,8 +65,8 @@ class FftRepulsion:
     """Repulsion of maps of n_components dimensions, to a relative error of the force.
 
     A callable as :func:`dtsne._repulsion.exact_repulsion`, which keeps its plan, and with it the
-    spectra of the kernel, from one call to the next. A new plan is tried on a sample of points, whose
-    true forces are cheap to sum, and made finer until their median error is within the tolerance.
+    spectra of the kernel, from one call to the next. A new plan is tried on a sample of points,
+    whose true forces are cheap to sum, and made finer until their median error is small enough.
     """
 
     def __init__(self, n_components: int, tolerance: float, n_jobs: int) -> None:
@@ -135,7 +137,7 @@ class FftRepulsion:
     def _evaluate(
         self, plan: _Plan, used: FloatArray, origin: FloatArray, scales: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Forces on the used axes, and each point's share of Z."""
+        """Return the forces on the used axes, and each point's share of Z."""
         forces, sums = self._far(plan, used, origin)
         if plan.cutoff > 0:
             near_forces, near_sums = _near(plan.cutoff, used, origin, scales)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dtsne._approximate_neighbors import approximate_neighbors
 from dtsne._messages import warn
 from dtsne._neighbors import nearest_in_matrix, nearest_neighbors, pairwise_squared_distances
 
@@ -22,6 +23,9 @@ _LOGGER = logging.getLogger(__name__)
 _MAX_EXACT_FEATURES = 2000
 # Neighbours for each unit of perplexity: fewer would inflate σ, and σ is what sizes mean here.
 NEIGHBORS_PER_PERPLEXITY = 3
+# Up to this many points all distances are computed; beyond, most neighbours are found without.
+_MAX_EXACT_NEIGHBORS = 20_000
+_RECALL = 0.99
 # Columns that vary by less than this share of the largest value are constant but for rounding.
 _ROUNDING = 1e-15
 
@@ -36,9 +40,11 @@ class Points:
     def __len__(self) -> int:
         return len(self.coordinates)
 
-    def neighbors(self, k: int) -> tuple[IntArray, FloatArray]:
-        """Find the k nearest others: their indices and distances."""
-        return nearest_neighbors(self.coordinates, k)
+    def neighbors(self, k: int, n_jobs: int) -> tuple[IntArray, FloatArray, float]:
+        """Find the k nearest others: their indices, their distances, and the share found."""
+        if len(self) <= _MAX_EXACT_NEIGHBORS:
+            return *nearest_neighbors(self.coordinates, k), 1.0
+        return approximate_neighbors(self.coordinates, k, recall=_RECALL, n_jobs=n_jobs)
 
     def squared_distances(self) -> FloatArray:
         """All n × n of them."""
@@ -59,9 +65,9 @@ class Distances:
     def __len__(self) -> int:
         return len(self.matrix)
 
-    def neighbors(self, k: int) -> tuple[IntArray, FloatArray]:
-        """Find the k nearest others: their indices and distances."""
-        return nearest_in_matrix(self.matrix, k)
+    def neighbors(self, k: int, n_jobs: int) -> tuple[IntArray, FloatArray, float]:  # noqa: ARG002
+        """Find the k nearest others: their indices, their distances, and the share found."""
+        return *nearest_in_matrix(self.matrix, k), 1.0
 
     def squared_distances(self) -> FloatArray:
         """All n × n of them."""

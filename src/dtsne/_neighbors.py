@@ -69,6 +69,13 @@ def pairwise_squared_distances(X: FloatArray) -> FloatArray:
     return squared
 
 
+def sort_by_distance_then_index(distances: FloatArray, indices: IntArray) -> None:
+    """Sort each row in place, from near to far."""
+    order = np.lexsort((indices, distances), axis=-1)
+    distances[:] = np.take_along_axis(distances, order, axis=1)
+    indices[:] = np.take_along_axis(indices, order, axis=1)
+
+
 def _as_kernel_input(X: FloatArray) -> FloatArray:
     # Writeable, though nothing is written: numba compiles anew for read-only arrays, which is what
     # pandas and memory maps give.

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dtsne import DTSNE
+from dtsne._approximate_neighbors import approximate_neighbors
+from dtsne._neighbors import nearest_neighbors
+
+
+@pytest.fixture(name="points")
+def clustered_points(rng):
+    centres = 5 * rng.normal(size=(20, 10))
+    return centres[rng.integers(20, size=4000)] + rng.normal(size=(4000, 10))
+
+
+def test_recall_is_reached_and_truly_measured(points):
+    indices, distances, recall = approximate_neighbors(points, 30, recall=0.99, n_jobs=2)
+    true, true_distances = nearest_neighbors(points, 30)
+    whole = np.mean([np.isin(a, b).mean() for a, b in zip(true, indices, strict=True)])
+    assert recall >= 0.99
+    assert whole == pytest.approx(recall, abs=0.01)
+    found_all = (indices == true).all(axis=1)
+    assert found_all.mean() > 0.5
+    np.testing.assert_allclose(distances[found_all], true_distances[found_all], rtol=1e-12)
+
+
+def test_distances_are_exact_sorted_and_without_the_point_itself(points):
+    points[7] = points[3]
+    indices, distances, _ = approximate_neighbors(points, 15, recall=0.9, n_jobs=1)
+    assert not (indices == np.arange(4000)[:, None]).any()
+    assert (np.diff(distances, axis=1) >= 0).all()
+    assert indices[3, 0] == 7
+    assert distances[3, 0] == distances[7, 0] == 0
+    expected = np.linalg.norm(points[:, None] - points[indices], axis=-1)
+    np.testing.assert_allclose(distances, expected, rtol=1e-12)
+
+
+def test_same_bits_for_any_number_of_threads(points):
+    one, two = (approximate_neighbors(points, 20, recall=0.95, n_jobs=j) for j in (1, 2))
+    for a, b in zip(one, two, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_threads_of_faiss_are_put_back(points):
+    import faiss
+
+    before = faiss.omp_get_max_threads()
+    approximate_neighbors(points, 5, recall=0.5, n_jobs=1)
+    assert faiss.omp_get_max_threads() == before
+
+
+def test_estimator_keeps_the_recall(points, monkeypatch):
+    assert DTSNE(perplexity=10.0, max_iter=20, tol=0.0).fit(points[:500]).neighbor_recall_ == 1.0
+    monkeypatch.setattr("dtsne._input._MAX_EXACT_NEIGHBORS", 1000)
+    monkeypatch.setattr("dtsne._estimator._MAX_DENSE", 1000)
+    model = DTSNE(perplexity=10.0, max_iter=20, tol=0.0).fit(points)
+    assert 0.99 <= model.neighbor_recall_ <= 1.0
