@@ -36,6 +36,19 @@ def test_distances_are_exact_sorted_and_without_the_point_itself(points):
     np.testing.assert_allclose(distances, expected, rtol=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore:.*as many copies:UserWarning")
+def test_every_row_has_all_its_neighbors(rng):
+    """Heavy tails and copies leave some cells with next to no points."""
+    lognormal = np.exp(4 * rng.normal(size=(4000, 3)))
+    copies = rng.normal(size=(4000, 3))
+    copies[:2800] = copies[0]
+    for X in (lognormal, copies):
+        indices, distances, _ = approximate_neighbors(X, 100, recall=0.9, n_jobs=2)
+        assert np.isfinite(distances).all()
+        assert (indices >= 0).all()
+        assert all(len(set(row)) == 100 for row in indices)
+
+
 def test_same_bits_for_any_number_of_threads(points):
     one, two = (approximate_neighbors(points, 20, recall=0.95, n_jobs=j) for j in (1, 2))
     for a, b in zip(one, two, strict=True):

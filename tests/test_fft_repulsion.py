@@ -69,6 +69,32 @@ def test_outliers_do_not_blow_the_grid_up(rng):
     assert errors(points, np.full(1002, 0.05))[0] < 0.01
 
 
+@pytest.mark.parametrize("extent", [0.0, 1e-8, 1e5, 1e10, 1e30])
+@pytest.mark.parametrize("n_axes", [1, 2, 3])
+def test_maps_of_any_size_are_handled(rng, n_axes, extent):
+    points = extent * rng.normal(size=(200, n_axes))
+    forces, total = exact_repulsion(padded(points), np.ones(200))
+    found, found_total = FftRepulsion(n_axes, 0.01, 1)(padded(points), np.ones(200))
+    assert np.isfinite(found).all()
+    assert found_total == pytest.approx(total, rel=0.01, abs=1e-30)
+    if extent >= 1e5:
+        np.testing.assert_allclose(found, forces, rtol=0.05, atol=1e-3 * np.abs(forces).max())
+
+
+def test_plan_has_a_limit_of_memory(rng):
+    """One outlier in three dimensions asks for a grid of many gigabytes, and does not get it."""
+    points = np.vstack([rng.normal(size=(3000, 3)), [[3000.0, 0.0, 3000.0]]])
+    repulsion = FftRepulsion(3, 0.01, 2)
+    repulsion(padded(points), np.full(3001, 0.3))
+    assert repulsion._plan.spectra.nbytes < 2**30
+
+
+def test_diverging_descent_is_an_error_here_too(rng):
+    model = DTSNE(perplexity=10.0, method="fft", optimizer="paper", learning_rate=1e300)
+    with pytest.raises(FloatingPointError, match="learning_rate='auto'"), np.errstate(all="ignore"):
+        model.fit(rng.normal(size=(60, 4)))
+
+
 def test_plan_is_kept_and_renewed(rng):
     repulsion = FftRepulsion(2, 0.01, 1)
     scales = np.exp(0.3 * rng.normal(size=1000))

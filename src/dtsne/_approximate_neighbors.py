@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _LOGGER = logging.getLogger(__name__)
 
 _N_SAMPLED = 500
-_QUERIES_AT_ONCE = 16_384
+_CANDIDATES_AT_ONCE = 5_000_000
 # Searched beyond what is wanted, as FAISS ranks by distances in float32.
 _SPARE = 8
 
@@ -46,11 +46,12 @@ def approximate_neighbors(
     n, d = X.shape
     points = np.ascontiguousarray(X, dtype=np.float32)
     n_cells = int(4 * np.sqrt(n))
-    rows = np.sort(np.random.default_rng(0).choice(n, _N_SAMPLED, replace=False))
+    rows = np.sort(np.random.default_rng(0).choice(n, min(n, _N_SAMPLED), replace=False))
     true, _ = nearest_neighbors(X, k, queries=rows)
     with _faiss_threads(n_jobs):
         index = faiss.IndexIVFFlat(faiss.IndexFlatL2(d), d, n_cells)
         index.cp.seed, index.cp.niter = 1, 10
+        index.cp.min_points_per_centroid = 1  # otherwise FAISS prints a warning
         index.train(points)
         index.add(points)
         index.nprobe = max(8, n_cells // 32)
@@ -65,10 +66,15 @@ def approximate_neighbors(
             index.nprobe = min(n_cells, int(1.5 * index.nprobe))
         indices = np.empty((n, k), np.int32)
         distances = np.empty((n, k))
-        for start in range(0, n, _QUERIES_AT_ONCE):
-            part = np.arange(start, min(start + _QUERIES_AT_ONCE, n))
+        n_at_once = max(1, _CANDIDATES_AT_ONCE // k)
+        for start in range(0, n, n_at_once):
+            part = np.arange(start, min(start + n_at_once, n))
             candidates = index.search(points[part], k + 1 + _SPARE)[1]
             indices[part], distances[part] = _rank(X, part, candidates, k)
+    # A point far from all others may find too few in the cells it looked at.
+    short = np.flatnonzero(~np.isfinite(distances[:, -1]))
+    if len(short):
+        indices[short], distances[short] = nearest_neighbors(X, k, queries=short)
     return indices, distances, measured
 
 

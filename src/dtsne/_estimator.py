@@ -132,8 +132,8 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
     perplexity_ : float
         The perplexity used.
     neighbor_recall_ : float
-        Share of the 3·perplexity nearest neighbours that were found: 1 up to 20,000 points, beyond
-        measured on a sample, and at least .99.
+        Share of the 3·perplexity nearest neighbours that were found: 1 up to 20,000 points; beyond,
+        measured on a sample, the search being widened until it is .99.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Where X had names of columns, all strings.

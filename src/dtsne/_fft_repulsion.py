@@ -28,6 +28,7 @@ which takes one inverse FFT for each node instead of three.
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -35,10 +36,12 @@ import numpy as np
 from scipy import fft
 
 from dtsne._compile import compiled, prange
-from dtsne._repulsion import repulsion_of_rows
+from dtsne._repulsion import exact_repulsion, repulsion_of_rows
 
 if TYPE_CHECKING:
     from dtsne._typing import FloatArray, IntArray
+
+_LOGGER = logging.getLogger(__name__)
 
 # Measured: the median relative error of the force is about a factor (by number of axes) times
 # (S/R)² (h/R)^4.5, for typical S = 2, as long as S < R; the spacing h follows from it. In one
@@ -56,6 +59,10 @@ _PLAN_USES, _PLAN_PATIENCE = 20, 1.3
 # Points whose true force a new plan is tried on, and the share of the tolerance they may take, as
 # the map goes on to change under the plan. Refinement ends somewhere: float32 has its own errors.
 _N_TRIED, _SAFETY, _FINEST = 256, 0.6, 4.0
+# A map larger than this many scales is about to diverge, and leaves float32.
+_LARGEST = 1e8
+# The largest plan, the same on every machine; a map that would need more has a larger cutoff.
+_MOST_BYTES = 2**31
 # Room for the map to grow before the grid has to.
 _MARGIN = 1.1
 _MAX_NODES = 24
@@ -79,59 +86,60 @@ class FftRepulsion:
         self._uses = 0
 
     def __call__(self, coordinates: FloatArray, scales: FloatArray) -> tuple[FloatArray, float]:
-        """Return forces of shape (3, n), and Z; see `exact_repulsion`."""
+        """Return forces of shape (3, n), and Z; see `exact_repulsion`.
+
+        New scales have to come as a new array: that is how they are told from the former ones.
+        """
         used = coordinates[: self._n_components]
         origin = used.min(axis=1)
         extent = used.max(axis=1) - origin
-        same_scales = self._scales is scales
+        if not np.isfinite(extent).all():  # diverged: the descent will say so
+            return np.full_like(coordinates, np.nan), float("nan")
+        if not extent.any() or extent.max() > _LARGEST * scales.max():
+            return exact_repulsion(coordinates, scales)
         self._uses += 1
-        plan = self._plan
-        if plan is None or not same_scales or not plan.holds(extent) or self._uses >= _PLAN_USES:
-            plan = self._renew(coordinates, used, origin, extent, scales, same_scales=same_scales)
-            self._plan, self._scales, self._uses = plan, scales, 0
-        forces, sums = self._evaluate(plan, used, origin, scales)
+        stale = self._scales is not scales or self._uses >= _PLAN_USES
+        if self._plan is None or stale or not self._plan.holds(extent):
+            self._plan = self._renew(coordinates, scales, _Box(used, origin, extent))
+            self._scales, self._uses = scales, 0
+        forces, sums = self._evaluate(self._plan, used, origin, scales)
         whole = np.zeros_like(coordinates)
         whole[: self._n_components] = forces
         return whole, float(sums.sum())
 
-    def _renew(
-        self,
-        coordinates: FloatArray,
-        used: FloatArray,
-        origin: FloatArray,
-        extent: FloatArray,
-        scales: FloatArray,
-        *,
-        same_scales: bool,
-    ) -> _Plan:
+    def _renew(self, coordinates: FloatArray, scales: FloatArray, box: _Box) -> _Plan:
         plan = self._plan
-        if plan is None or not same_scales:
+        if plan is None or self._scales is not scales:
+            plan = None
+            self._refinement = 1.0
             nodes = _scale_nodes(scales, self._tolerance)
             weights = _lagrange(nodes, scales)
         else:
             nodes, weights = plan.nodes, plan.weights
         rows = np.linspace(0, len(scales) - 1, min(_N_TRIED, len(scales))).astype(np.int64)
         true, _ = repulsion_of_rows(rows, coordinates, scales)
+        sizes = np.maximum(np.linalg.norm(true, axis=0), np.finfo(float).tiny)
+        former_error = np.inf
         while True:
             options = _Options(
-                used, origin, extent, float(scales.min()), len(nodes),
-                self._tolerance, self._refinement,
-            )  # fmt: skip
-            best = options.cheapest()
-            keeps = plan is not None and same_scales and plan.holds(extent)
-            if (
-                plan is None
-                or not keeps
-                or options.cost(plan.cutoff) > _PLAN_PATIENCE * options.cost(best)
-            ):
-                plan = _make_plan(best, options.spacing(best), extent, nodes, weights)
-            forces, _ = self._evaluate(plan, used, origin, scales)
-            difference = np.linalg.norm(forces[:, rows] - true[: len(used)], axis=0)
-            size = np.linalg.norm(true, axis=0)
-            error = float(np.median(difference / np.maximum(size, np.finfo(float).tiny)))
-            if error <= _SAFETY * self._tolerance or self._refinement > _FINEST:
+                box, float(scales.min()), len(nodes), self._tolerance, self._refinement
+            )
+            kept = plan is not None and plan.holds(box.extent) and options.is_good_enough(plan)
+            if plan is None or not kept:
+                cutoff = options.cheapest()
+                spacing = options.spacing(cutoff)
+                plan = _make_plan(cutoff, spacing, box.extent, nodes, weights, self._n_jobs)
+            forces, _ = self._evaluate(plan, box.used, box.origin, scales)
+            differences = np.linalg.norm(forces[:, rows] - true[: len(box.used)], axis=0)
+            error = float(np.median(differences / sizes))
+            if error <= _SAFETY * self._tolerance:
                 return plan
-            self._refinement *= 1.25
+            if not kept:
+                if self._refinement > _FINEST or error > 0.9 * former_error:
+                    _LOGGER.info("the repulsion keeps an error of %.2g", error)
+                    return plan
+                former_error = error
+                self._refinement *= 1.25
             plan = None
 
     def _evaluate(
@@ -142,15 +150,16 @@ class FftRepulsion:
         if plan.cutoff > 0:
             near_forces, near_sums = _near(plan.cutoff, used, origin, scales)
             forces, sums = forces + near_forces, sums + near_sums
-        # Each point was summed along with the others: its own w is 1.
-        return forces, sums - 1.0
+        else:
+            sums = sums - 1.0  # without a near part each point was summed along, and its w is 1
+        return forces, sums
 
     def _far(
         self, plan: _Plan, used: FloatArray, origin: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
         n_axes, n = used.shape
         # The last axis of the grid is the first of the map; axes that are not used have length 1.
-        positions = np.zeros((3, n), np.float32)
+        positions = np.zeros((3, n))
         positions[:n_axes] = (used - origin[:, np.newaxis]) / plan.spacing + 1.0
         positions = positions[::-1].copy()
         shape, lengths = _to_three(plan.grid_shape, 1), _to_three((_STENCIL,) * n_axes, 1)
@@ -199,7 +208,12 @@ class _Plan:
 
 
 def _make_plan(
-    cutoff: float, spacing: float, extent: FloatArray, nodes: FloatArray, weights: FloatArray
+    cutoff: float,
+    spacing: float,
+    extent: FloatArray,
+    nodes: FloatArray,
+    weights: FloatArray,
+    n_jobs: int,
 ) -> _Plan:
     grid_shape = _grid_shape(extent * _MARGIN, spacing)
     padded = _padded_shape(grid_shape)
@@ -217,7 +231,7 @@ def _make_plan(
         kernel = squared_scale / (squared_scale + 4.0 * squared) * far
         if cutoff == 0:
             constants[a, b] = constants[b, a] = kernel.min()
-        spectra[index] = fft.rfftn(kernel - constants[a, b]).real / transfer
+        spectra[index] = fft.rfftn(kernel - constants[a, b], workers=n_jobs).real / transfer
     return _Plan(cutoff, spacing, grid_shape, padded, nodes, weights, spectra, constants)
 
 
@@ -293,12 +307,19 @@ def _padded_shape(grid_shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True)
-class _Options:
-    """What the work of a cutoff depends on; a cutoff of 0 is a grid that resolves everything."""
+class _Box:
+    """The used axes of a map, and the box it lies in."""
 
     used: FloatArray
     origin: FloatArray
     extent: FloatArray
+
+
+@dataclass(frozen=True)
+class _Options:
+    """What the work of a cutoff depends on; a cutoff of 0 is a grid that resolves everything."""
+
+    box: _Box
     smallest_scale: float
     n_nodes: int
     tolerance: float
@@ -307,31 +328,40 @@ class _Options:
     def spacing(self, cutoff: float) -> float:
         """Spacing of the grid that keeps the error below the tolerance."""
         if cutoff == 0:
-            resolving = min(
-                _RESOLVING * self.smallest_scale, float(self.extent.max()) / _FEWEST_STEPS
-            )
-            return resolving / self.refinement
+            few = float(self.box.extent.max()) / _FEWEST_STEPS
+            return min(_RESOLVING * self.smallest_scale, few) / self.refinement
         # A cutoff below the scales cuts where the force itself is weak, and errors weigh more.
         crowding = (_TYPICAL_S / cutoff) ** 2
-        error = _ERROR_FACTOR[len(self.extent)] * min(1.0, crowding) * (1.0 + crowding)
+        error = _ERROR_FACTOR[len(self.box.extent)] * min(1.0, crowding) * (1.0 + crowding)
         ratio = (error / self.tolerance) ** (1.0 / _ERROR_POWER)
         return float(cutoff / (self.refinement * max(ratio, _SMALLEST_RATIO)))
 
     def cost(self, cutoff: float) -> float:
-        """Work of one evaluation, in points of an FFT."""
-        padded = _padded_shape(_grid_shape(self.extent * _MARGIN, self.spacing(cutoff)))
-        size = float(np.prod(padded))
+        """Work of one evaluation, in points of an FFT; infinite if it does not fit into memory."""
+        steps = np.ceil(self.box.extent * _MARGIN / self.spacing(cutoff)) + _STENCIL
+        return self._cost_of(cutoff, float(np.prod(2.0 * steps)))
+
+    def is_good_enough(self, plan: _Plan) -> bool:
+        """Whether a plan works about as little as the best one would."""
+        size = float(np.prod(np.array(plan.padded_shape, dtype=float)))
+        return self._cost_of(plan.cutoff, size) <= _PLAN_PATIENCE * self.cost(self.cheapest())
+
+    def _cost_of(self, cutoff: float, size: float) -> float:
+        # Spectra of the pairs of nodes; charges, potentials and grids of the nodes; and the kernel.
+        n_bytes = size * (self.n_nodes * (self.n_nodes + 1) + 16.0 * self.n_nodes + 32.0)
+        if n_bytes > _MOST_BYTES:
+            return float("inf")
         far = self.n_nodes * size * (2.0 * float(np.log2(size)) + 0.5 * self.n_nodes)
         if cutoff == 0:
             return far
-        cells, _ = _cells(cutoff, self.used, self.origin)
+        cells, _ = _cells(cutoff, self.box.used, self.box.origin)
         per_cell = np.unique(cells, return_counts=True)[1].astype(np.float64)
-        return far + _PAIR_COST * 3.0 ** len(self.extent) * float((per_cell**2).sum())
+        return far + _PAIR_COST * 3.0 ** len(self.box.extent) * float((per_cell**2).sum())
 
     def cheapest(self) -> float:
         """Find the cutoff of least work: none, or one of a ladder from large to small."""
         best, least = 0.0, self.cost(0.0)
-        cutoff = float(self.extent.max()) / 2.0
+        cutoff = float(self.box.extent.max()) / 2.0
         previous = np.inf
         while cutoff > self.smallest_scale:
             cost = self.cost(cutoff)
@@ -422,7 +452,7 @@ def _axis_weights(position, length):  # type: ignore[no-untyped-def]
         single = (np.float32(1), zero, zero, zero)
         return 0, single, (zero, zero, zero, zero)
     first = int(position)
-    fraction = position - np.float32(first)
+    fraction = np.float32(position - first)  # taken in float64: long grids leave float32 no digits
     return first - 1, _spline(fraction), _spline_slope(fraction)
 
 
@@ -492,26 +522,29 @@ def _sum_near(y, s, cells, starts, steps, inverse_cutoff2, found):  # type: igno
         np.float32(0), np.float32(1), np.float32(3), np.float32(4), np.float32(12),
     )  # fmt: skip
     for i in prange(len(s)):
+        own = np.int64(i)  # numba counts without a sign, which does not mix with other integers
         f0, f1, f2, total = zero, zero, zero, zero
         for step in steps:
-            low, high = starts[cells[i] + step - 1], starts[cells[i] + step + 2]
-            y0, y1, y2, s_other = y[0, low:high], y[1, low:high], y[2, low:high], s[low:high]
-            for j in range(high - low):
-                d0 = np.float32(y[0, i] - y0[j])
-                d1 = np.float32(y[1, i] - y1[j])
-                d2 = np.float32(y[2, i] - y2[j])
-                squared = d0 * d0 + d1 * d1 + d2 * d2
-                scale = s[i] + s_other[j]
-                inverse = one / (scale * scale + four * squared)
-                w = scale * scale * inverse
-                t = squared * inverse_cutoff2
-                g = max(one - t, zero)
-                chi = g * g * g * (one + three * t)
-                # −d(wχ)/d(d²), as w' = −4 w/(S² + 4d²) and χ' = −12 t (1 − t)²/R².
-                push = four * w * inverse * chi + w * twelve * t * g * g * inverse_cutoff2
-                total += w * chi
-                f0 += push * d0
-                f1 += push * d1
-                f2 += push * d2
+            start, end = starts[cells[i] + step - 1], starts[cells[i] + step + 2]
+            # In two parts, before and behind the point itself, whose own w would drown the others'.
+            for low, high in ((start, min(max(own, start), end)), (max(own + 1, start), end)):
+                y0, y1, y2, s_other = y[0, low:high], y[1, low:high], y[2, low:high], s[low:high]
+                for j in range(high - low):
+                    d0 = np.float32(y[0, i] - y0[j])
+                    d1 = np.float32(y[1, i] - y1[j])
+                    d2 = np.float32(y[2, i] - y2[j])
+                    squared = d0 * d0 + d1 * d1 + d2 * d2
+                    scale = s[i] + s_other[j]
+                    inverse = one / (scale * scale + four * squared)
+                    w = scale * scale * inverse
+                    t = squared * inverse_cutoff2
+                    g = max(one - t, zero)
+                    chi = g * g * g * (one + three * t)
+                    # −d(wχ)/d(d²), as w' = −4 w/(S² + 4d²) and χ' = −12 t (1 − t)²/R².
+                    push = four * w * inverse * chi + w * twelve * t * g * g * inverse_cutoff2
+                    total += w * chi
+                    f0 += push * d0
+                    f1 += push * d1
+                    f2 += push * d2
         found[0, i], found[1, i], found[2, i] = f0, f1, f2
         found[3, i] = total

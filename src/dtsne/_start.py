@@ -92,7 +92,9 @@ def _leading_eigenvectors(affinities: Affinities, n_components: int) -> FloatArr
         matrix = affinities.values
         degrees = matrix.sum(axis=1, dtype=np.float64)
     else:
-        matrix = csr_array((affinities.values, affinities.columns, affinities.row_starts))
+        n = len(affinities.row_starts) - 1
+        stored = (affinities.values, affinities.columns, affinities.row_starts)
+        matrix = csr_array(stored, shape=(n, n))
         degrees = np.asarray(matrix.sum(axis=1)).ravel()
     roots = np.sqrt(degrees)
     trivial = roots / np.linalg.norm(roots)
