@@ -220,7 +220,18 @@ def test_copies_do_not_shrink_the_rest(rng, n_copies):
     assert beside[:100].std(axis=0).mean() > 0.5 * alone[:100].std(axis=0).mean()
 
 
+@pytest.mark.filterwarnings("ignore:.*as many copies:UserWarning")
 def test_all_rows_copied_too_often(rng):
-    X = np.repeat(rng.normal(size=(4, 3)), 30, axis=0)
+    few = np.repeat(rng.normal(size=(4, 3)), 30, axis=0)
+    assert np.isfinite(DTSNE(perplexity=20.0).fit_transform(few)).all()
+    two = np.repeat(rng.normal(size=(2, 3)), 100, axis=0)
     with pytest.raises(ValueError, match="drop the copies"):
-        DTSNE(perplexity=20.0).fit(X)
+        DTSNE(perplexity=20.0).fit(two)
+
+
+@pytest.mark.filterwarnings("ignore:.*as many copies:UserWarning")
+def test_copies_among_precomputed_distances(rng):
+    X = np.vstack([rng.normal(size=(100, 3)), np.full((100, 3), 5.0)])
+    D = np.sqrt(((X[:, None] - X[None]) ** 2).sum(axis=-1))
+    embedding = DTSNE(perplexity=20.0, metric="precomputed").fit_transform(D)
+    assert embedding[100:].std(axis=0).max() < 0.2 * embedding[:100].std(axis=0).mean()

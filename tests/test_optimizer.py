@@ -139,6 +139,13 @@ def test_calibration_stays_within_its_bound(rng):
     assert relative.max() / relative.min() <= 4 + 1e-9
 
 
+def test_calibration_keeps_the_unit_where_most_points_are_copies(rng):
+    points = np.vstack([rng.normal(size=(40, 2)), np.full((60, 2), 9.0)])
+    base = np.r_[np.ones(40), np.full(60, 0.01)]
+    adjusted = calibration_of(points, base).adjust(points + 1e-3 * rng.normal(size=(100, 2)), base)
+    assert np.median(adjusted) == pytest.approx(0.01, rel=0.05)
+
+
 def test_rounds_of_calibration_are_all_made_before_the_end(rng):
     points = rng.normal(size=(50, 2))
     calibration = calibration_of(points, np.ones(50))

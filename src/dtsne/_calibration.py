@@ -107,7 +107,9 @@ class Calibration:
         moved = np.log(scales) + self.plan.strength * smoothed
         base, reach = np.log(self.base_scales), np.log(self.plan.bound)
         bounded = np.clip(moved, base - reach, base + reach)
-        adjusted: FloatArray = np.exp(bounded - np.median(bounded))
+        # In the unit of before: the median is 1, except where most points are copies.
+        unit = np.round(np.median(base), 2)
+        adjusted: FloatArray = np.exp(bounded - np.median(bounded) + unit)
         return adjusted
 
     def _log_radii_in(self, embedding: FloatArray) -> FloatArray:

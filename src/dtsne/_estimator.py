@@ -26,6 +26,7 @@ from dtsne._input import (
     check_memory,
     fitting_perplexity,
     prepare,
+    with_copies_apart,
 )
 from dtsne._messages import shown_messages, warn
 from dtsne._optimizer import PAPER, SCALED, Checkpoint, Rule, Schedule, descend
@@ -80,7 +81,7 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         is. Sparse data is reduced by a truncated SVD.
     init : {"pca", "random", "spectral"} or array-like of shape (n, n_components), default="pca"
         Where the descent starts. "pca" is at the scale of the data. An array is taken as it is, in
-        units of the map, of which one is the σ of a typical point.
+        units of the map, of which one is the median of `sigma_`.
     optimizer : {"scaled", "paper"}, default="scaled"
         "scaled" moves each point in units of its own scale; "paper" is exactly the descent of the
         paper, which needs thousands of iterations where scales differ.
@@ -114,7 +115,7 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
     Attributes
     ----------
     embedding_ : ndarray of shape (n, n_components)
-        The map. One unit is the σ of a typical point: the median of `sigma_`, copies left out.
+        The map. One unit is the median of `sigma_`.
     kl_divergence_ : float
         KL(P‖Q) of the map, for its final kernel scales.
     n_iter_ : int
@@ -284,6 +285,10 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
             check_memory(_BYTES_PER_PAIR * n * n, what, "free some memory, or map fewer points")
         n_neighbors = min(n - 1, int(np.ceil(NEIGHBORS_PER_PERPLEXITY * perplexity)))
         indices, distances, recall = data.neighbors(n_neighbors, n_threads)
+        apart = with_copies_apart(data, distances, perplexity)
+        if apart is not None:
+            data = apart
+            indices, distances, recall = data.neighbors(n_neighbors, n_threads)
         sigmas, unit, affinities = _affinities_of(data, indices, distances, perplexity)
 
         scales = (sigmas / unit) ** self.density_scale
@@ -403,19 +408,6 @@ def _affinities_of(
     dense = len(data) <= _MAX_DENSE
     squared = data.squared_distances() if dense else distances**2
     found = find_sigmas(squared, perplexity, skip_diagonal=dense)
-    n_copies = int((found == 0).sum())
-    if n_copies == len(found):
-        raise ValueError(
-            f"Every row of X has at least as many copies as the perplexity ({perplexity:g}), so "
-            "that no scale can be found; drop the copies (numpy.unique(X, axis=0)) or raise the "
-            "perplexity."
-        )
-    if n_copies:
-        warn(
-            f"{n_copies} rows of X have at least as many copies as the perplexity ({perplexity:g});"
-            " they are drawn as tight clusters of the smallest scale. Drop the copies "
-            "(numpy.unique(X, axis=0)) or raise the perplexity to change that."
-        )
     unit = float(np.median(found[found > 0]))
     sigmas = floor_sigmas(found, unit)
     if dense:

@@ -26,6 +26,8 @@ NEIGHBORS_PER_PERPLEXITY = 3
 # Up to this many points all distances are computed; beyond, most neighbours are found without.
 _MAX_EXACT_NEIGHBORS = 20_000
 _RECALL = 0.99
+# The radius that copies are given, as a share of a typical one.
+_COPY_RADIUS = 0.005
 # Columns that vary by less than this share of the largest value are constant but for rounding.
 _ROUNDING = 1e-15
 
@@ -50,6 +52,14 @@ class Points:
         """All n × n of them."""
         return pairwise_squared_distances(self.coordinates)
 
+    def apart(self, offsets: FloatArray) -> Points:
+        """Return the points moved apart along axes of their own."""
+        return Points(np.hstack([self.coordinates, offsets]), self.unit)
+
+    def groups(self, rows: IntArray) -> IntArray:
+        """Return the number of the group of equal points that each of some rows is in."""
+        return np.unique(self.coordinates[rows], axis=0, return_inverse=True)[1].reshape(-1)
+
     def principal_axes(self, n_axes: int) -> FloatArray:
         """Return the first principal components; fewer if the data has fewer dimensions."""
         return _principal_components(self.coordinates, n_axes)
@@ -72,6 +82,14 @@ class Distances:
     def squared_distances(self) -> FloatArray:
         """All n × n of them."""
         return self.matrix**2
+
+    def apart(self, offsets: FloatArray) -> Distances:
+        """Return the points moved apart along axes of their own."""
+        return Distances(np.sqrt(self.matrix**2 + pairwise_squared_distances(offsets)), self.unit)
+
+    def groups(self, rows: IntArray) -> IntArray:
+        """Return the number of the group of equal points that each of some rows is in."""
+        return np.unique(self.matrix[rows], axis=0, return_inverse=True)[1].reshape(-1)
 
     def principal_axes(self, n_axes: int) -> FloatArray:
         """Classical scaling, which for Euclidean distances is principal components."""
@@ -119,6 +137,41 @@ def prepare(X: Any, *, metric: str, n_pcs: int | None) -> Data:
         n_constant = int((spread == 0).sum())
         _LOGGER.info("%d of %d columns are constant and say nothing", n_constant, len(spread))
     return Points(points - points.mean(axis=0), unit)
+
+
+def with_copies_apart(data: Data, distances: FloatArray, perplexity: float) -> Data | None:
+    """Spread groups of more copies than the perplexity a little, or return None if there are none.
+
+    Such copies have no σ. Worse, they are all equally near to each other, which a map can only draw
+    on one spot; there each pair counts fully in Z, and takes its share from the repulsion of all
+    other points. As a cluster that is tight, but has a shape, they are points like others.
+    """
+    n_near = int(np.ceil(perplexity))
+    radii = distances[:, n_near - 1]
+    rows = np.flatnonzero(radii == 0)
+    if not len(rows):
+        return None
+    warn(
+        f"{len(rows)} rows of X have at least as many copies as the perplexity ({perplexity:g}); "
+        "they are drawn as tight clusters, as if they differed a little. Drop the copies "
+        "(numpy.unique(X, axis=0)) or raise the perplexity to change that."
+    )
+    if len(rows) == len(data):
+        typical = float(np.median(distances[:, -1]))
+        if typical == 0:
+            raise ValueError(
+                f"Every row of X has more than {distances.shape[1]} copies, so that no scale can "
+                "be found; drop the copies (numpy.unique(X, axis=0))."
+            )
+    else:
+        typical = float(np.median(radii[radii > 0]))
+    groups = data.groups(rows)
+    sizes = np.bincount(groups)[groups]
+    # A cloud of N points has about the radius of its width times √(perplexity / N).
+    widths = _COPY_RADIUS * typical * np.sqrt(sizes / perplexity)
+    offsets = np.zeros((len(data), 2))
+    offsets[rows] = widths[:, np.newaxis] * np.random.default_rng(0).normal(size=(len(rows), 2))
+    return data.apart(offsets)
 
 
 def fitting_perplexity(perplexity: float, n: int) -> float:
