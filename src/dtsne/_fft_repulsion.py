@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import fft
 
-from dtsne._compile import compiled, prange
+from dtsne._fft_kernels import STENCIL, gather, multiply, spread, sum_near
 from dtsne._repulsion import exact_repulsion, repulsion_of_rows
 
 if TYPE_CHECKING:
@@ -53,7 +53,6 @@ _RESOLVING = 0.25
 _FEWEST_STEPS = 8
 # Cost of a pair of points in one cell or two adjacent ones, relative to that of a point of an FFT.
 _PAIR_COST = 1.0
-_STENCIL = 4
 # A plan is looked at again after so many uses, and kept unless another is so much better.
 _PLAN_USES, _PLAN_PATIENCE = 20, 1.3
 # Points whose true force a new plan is tried on, and the share of the tolerance they may take, as
@@ -162,14 +161,14 @@ class FftRepulsion:
         positions = np.zeros((3, n))
         positions[:n_axes] = (used - origin[:, np.newaxis]) / plan.spacing + 1.0
         positions = positions[::-1].copy()
-        shape, lengths = _to_three(plan.grid_shape, 1), _to_three((_STENCIL,) * n_axes, 1)
+        shape, lengths = _to_three(plan.grid_shape, 1), _to_three((STENCIL,) * n_axes, 1)
         grids = np.zeros((len(plan.nodes), *shape), np.float32)
-        _spread(positions, lengths, plan.weights, grids)
+        spread(positions, lengths, plan.weights, grids)
         potentials = plan.convolve(
             grids.reshape(len(plan.nodes), *plan.grid_shape[::-1]), self._n_jobs
         )
         found = np.empty((4, n), np.float32)
-        _gather(positions, lengths, plan.weights, potentials.reshape(grids.shape), found)
+        gather(positions, lengths, plan.weights, potentials.reshape(grids.shape), found)
         gradient = found[:3][::-1][:n_axes].astype(np.float64)
         constant = plan.weights.T @ (plan.constants @ plan.weights.sum(axis=1, dtype=np.float64))
         return (-0.5 / plan.spacing) * gradient, found[3] + constant
@@ -190,7 +189,7 @@ class _Plan:
 
     def holds(self, extent: FloatArray) -> bool:
         """Whether a map of this extent lies within the grid."""
-        return bool((extent / self.spacing + _STENCIL <= self.grid_shape).all())
+        return bool((extent / self.spacing + STENCIL <= self.grid_shape).all())
 
     def convolve(self, grids: FloatArray, n_jobs: int) -> FloatArray:
         """Turn the weights of each node on the grid into the potential that each node feels."""
@@ -199,7 +198,7 @@ class _Plan:
         charges = fft.rfftn(grids, s=padded, axes=axes, workers=n_jobs)
         felt = np.empty_like(charges)
         flat = (len(self.nodes), -1)
-        _multiply(
+        multiply(
             self.spectra.reshape(len(self.spectra), -1), charges.reshape(flat), felt.reshape(flat)
         )
         potentials = fft.irfftn(felt, s=padded, axes=axes, workers=n_jobs, overwrite_x=True)
@@ -298,7 +297,7 @@ def _lagrange(nodes: FloatArray, scales: FloatArray) -> FloatArray:
 
 
 def _grid_shape(extent: FloatArray, spacing: float) -> tuple[int, ...]:
-    return tuple(int(length) for length in np.ceil(extent / spacing).astype(int) + _STENCIL)
+    return tuple(int(length) for length in np.ceil(extent / spacing).astype(int) + STENCIL)
 
 
 def _padded_shape(grid_shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -338,7 +337,7 @@ class _Options:
 
     def cost(self, cutoff: float) -> float:
         """Work of one evaluation, in points of an FFT; infinite if it does not fit into memory."""
-        steps = np.ceil(self.box.extent * _MARGIN / self.spacing(cutoff)) + _STENCIL
+        steps = np.ceil(self.box.extent * _MARGIN / self.spacing(cutoff)) + STENCIL
         return self._cost_of(cutoff, float(np.prod(2.0 * steps)))
 
     def is_good_enough(self, plan: _Plan) -> bool:
@@ -403,7 +402,7 @@ def _near(
     coordinates = np.zeros((3, n))  # float64: an outlier would leave float32 no digits for the rest
     coordinates[:n_axes] = used[:, order]
     found = np.empty((4, n), np.float32)
-    _sum_near(coordinates, scales[order].astype(np.float32), cells[order], starts, steps,
+    sum_near(coordinates, scales[order].astype(np.float32), cells[order], starts, steps,
               np.float32(1.0 / cutoff**2), found)  # fmt: skip
     whole = np.empty_like(found)
     whole[:, order] = found
@@ -414,137 +413,3 @@ def _to_three(lengths: tuple[int, ...], fill: int) -> tuple[int, int, int]:
     """Lengths along the axes of the grid: reversed, with unused axes in front."""
     padded = (*lengths, *(fill,) * (3 - len(lengths)))[::-1]
     return padded[0], padded[1], padded[2]
-
-
-# --- kernels ---
-
-
-@compiled(inline="always")
-def _spline(f):  # type: ignore[no-untyped-def]
-    """Weights of the cubic B-spline at the four nodes around a point, f behind the second."""
-    g = np.float32(1.0) - f
-    sixth, four, six, three = np.float32(1 / 6), np.float32(4), np.float32(6), np.float32(3)
-    return (
-        sixth * g * g * g,
-        sixth * (four - six * f * f + three * f * f * f),
-        sixth * (four - six * g * g + three * g * g * g),
-        sixth * f * f * f,
-    )
-
-
-@compiled(inline="always")
-def _spline_slope(f):  # type: ignore[no-untyped-def]
-    g = np.float32(1.0) - f
-    half, two, three_halves = np.float32(0.5), np.float32(2), np.float32(1.5)
-    return (
-        -half * g * g,
-        -two * f + three_halves * f * f,
-        two * g - three_halves * g * g,
-        half * f * f,
-    )
-
-
-@compiled(inline="always")
-def _axis_weights(position, length):  # type: ignore[no-untyped-def]
-    """First node, weights and slopes along one axis; an axis of length 1 has a single node."""
-    if length == 1:
-        zero = np.float32(0)
-        single = (np.float32(1), zero, zero, zero)
-        return 0, single, (zero, zero, zero, zero)
-    first = int(position)
-    fraction = np.float32(position - first)  # taken in float64: long grids leave float32 no digits
-    return first - 1, _spline(fraction), _spline_slope(fraction)
-
-
-@compiled(parallel=True)
-def _spread(positions, lengths, weights, grids):  # type: ignore[no-untyped-def]
-    """Add the points' weights to the grid of each node: one thread for each, in order of points."""
-    for a in prange(len(grids)):
-        grid = grids[a]
-        for i in range(positions.shape[1]):
-            i0, w0, _ = _axis_weights(positions[0, i], lengths[0])
-            i1, w1, _ = _axis_weights(positions[1, i], lengths[1])
-            i2, w2, _ = _axis_weights(positions[2, i], lengths[2])
-            for q0 in range(lengths[0]):
-                for q1 in range(lengths[1]):
-                    weight = weights[a, i] * w0[q0] * w1[q1]
-                    row = grid[i0 + q0, i1 + q1]
-                    for q2 in range(_STENCIL):
-                        row[i2 + q2] += weight * w2[q2]
-
-
-@compiled(parallel=True)
-def _gather(positions, lengths, weights, potentials, found):  # type: ignore[no-untyped-def]
-    """Gradient (three axes of the grid) and value of the potential that each point feels."""
-    for i in prange(positions.shape[1]):
-        i0, w0, d0 = _axis_weights(positions[0, i], lengths[0])
-        i1, w1, d1 = _axis_weights(positions[1, i], lengths[1])
-        i2, w2, d2 = _axis_weights(positions[2, i], lengths[2])
-        g0, g1, g2, value = 0.0, 0.0, 0.0, 0.0
-        for a in range(len(potentials)):
-            for q0 in range(lengths[0]):
-                for q1 in range(lengths[1]):
-                    row = potentials[a, i0 + q0, i1 + q1]
-                    along, slope = np.float32(0), np.float32(0)
-                    for q2 in range(_STENCIL):
-                        along += w2[q2] * row[i2 + q2]
-                        slope += d2[q2] * row[i2 + q2]
-                    weight = weights[a, i]
-                    g0 += weight * d0[q0] * w1[q1] * along
-                    g1 += weight * w0[q0] * d1[q1] * along
-                    g2 += weight * w0[q0] * w1[q1] * slope
-                    value += weight * w0[q0] * w1[q1] * along
-        found[0, i], found[1, i], found[2, i], found[3, i] = g0, g1, g2, value
-
-
-@compiled(parallel=True)
-def _multiply(spectra, charges, felt):  # type: ignore[no-untyped-def]
-    """felt_a = Σ_b K_ab · charge_b at every frequency; K is symmetric and given once a pair."""
-    n_nodes, size = charges.shape
-    block = 4096
-    for part in prange((size + block - 1) // block):
-        low, high = part * block, min((part + 1) * block, size)
-        felt[:, low:high] = 0
-        pair = 0
-        for a in range(n_nodes):
-            for b in range(a, n_nodes):
-                for k in range(low, high):
-                    felt[a, k] += spectra[pair, k] * charges[b, k]
-                if a != b:
-                    for k in range(low, high):
-                        felt[b, k] += spectra[pair, k] * charges[a, k]
-                pair += 1
-
-
-@compiled(parallel=True)
-def _sum_near(y, s, cells, starts, steps, inverse_cutoff2, found):  # type: ignore[no-untyped-def]
-    zero, one, three, four, twelve = (
-        np.float32(0), np.float32(1), np.float32(3), np.float32(4), np.float32(12),
-    )  # fmt: skip
-    for i in prange(len(s)):
-        own = np.int64(i)  # numba counts without a sign, which does not mix with other integers
-        f0, f1, f2, total = zero, zero, zero, zero
-        for step in steps:
-            start, end = starts[cells[i] + step - 1], starts[cells[i] + step + 2]
-            # In two parts, before and behind the point itself, whose own w would drown the others'.
-            for low, high in ((start, min(max(own, start), end)), (max(own + 1, start), end)):
-                y0, y1, y2, s_other = y[0, low:high], y[1, low:high], y[2, low:high], s[low:high]
-                for j in range(high - low):
-                    d0 = np.float32(y[0, i] - y0[j])
-                    d1 = np.float32(y[1, i] - y1[j])
-                    d2 = np.float32(y[2, i] - y2[j])
-                    squared = d0 * d0 + d1 * d1 + d2 * d2
-                    scale = s[i] + s_other[j]
-                    inverse = one / (scale * scale + four * squared)
-                    w = scale * scale * inverse
-                    t = squared * inverse_cutoff2
-                    g = max(one - t, zero)
-                    chi = g * g * g * (one + three * t)
-                    # −d(wχ)/d(d²), as w' = −4 w/(S² + 4d²) and χ' = −12 t (1 − t)²/R².
-                    push = four * w * inverse * chi + w * twelve * t * g * g * inverse_cutoff2
-                    total += w * chi
-                    f0 += push * d0
-                    f1 += push * d1
-                    f2 += push * d2
-        found[0, i], found[1, i], found[2, i] = f0, f1, f2
-        found[3, i] = total
