@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 # Entropies agree to this many nats: σ is then right to about one part in a million.
 _ENTROPY_TOLERANCE = 1e-7
 _MAX_SEARCH_STEPS = 100
-# The smallest σ as a share of a typical one. Rows with more copies than the perplexity have no σ at
-# all, and near-copies one that would make every other point's kernel look flat beside theirs.
+# The smallest σ as a share of a typical one: near-copies would otherwise have one that makes every
+# other point's kernel look flat beside theirs.
 _SIGMA_FLOOR = 0.01
 
 
@@ -85,7 +85,7 @@ def find_sigmas(
 
 
 def floor_sigmas(sigmas: FloatArray, typical: float) -> FloatArray:
-    """Lift the σ of copies and near-copies to a small share of that of a typical point."""
+    """Lift the σ of near-copies to a small share of that of a typical point."""
     return np.maximum(sigmas, _SIGMA_FLOOR * typical)
 
 
