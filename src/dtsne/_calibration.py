@@ -6,11 +6,9 @@ the kernel scale of each point by the mismatch::
 
     log s_i += strength · mean over k of (b_k · log r_i,k^data − log r_i,k^map),   both centred
 
-P does not change. b_k is 1, unless the map by itself exaggerates the differences: data of many
-intrinsic dimensions has radii that hardly differ (5 % for text embeddings), and a plane cannot draw
-its density differences with radii as equal as that. To insist costs more than it gives, so b_k is
-then the slope of log r^map over log r^data at the first round, and what is removed is the scatter
-around it.
+P does not change. b_k is 1, unless the map by itself exaggerates the differences, as it does for
+text and RNA. To insist on 1 there costs more than it gives, so b_k is then the slope of log r^map
+over log r^data at the first round, and what is removed is the scatter around it.
 
 docs/optimiser.md compares the ways to do all this.
 """

@@ -123,9 +123,10 @@ class FftRepulsion:
             options = _Options(
                 box, float(scales.min()), len(nodes), self._tolerance, self._refinement
             )
-            kept = plan is not None and plan.holds(box.extent) and options.is_good_enough(plan)
+            cutoff = options.cheapest()
+            enough = _PLAN_PATIENCE * options.cost(cutoff)
+            kept = plan is not None and plan.holds(box.extent) and options.cost_of(plan) <= enough
             if plan is None or not kept:
-                cutoff = options.cheapest()
                 spacing = options.spacing(cutoff)
                 plan = _make_plan(cutoff, spacing, box.extent, nodes, weights, self._n_jobs)
             forces, _ = self._evaluate(plan, box.used, box.origin, scales)
@@ -338,14 +339,13 @@ class _Options:
     def cost(self, cutoff: float) -> float:
         """Work of one evaluation, in points of an FFT; infinite if it does not fit into memory."""
         steps = np.ceil(self.box.extent * _MARGIN / self.spacing(cutoff)) + STENCIL
-        return self._cost_of(cutoff, float(np.prod(2.0 * steps)))
+        return self._cost(cutoff, float(np.prod(2.0 * steps)))
 
-    def is_good_enough(self, plan: _Plan) -> bool:
-        """Whether a plan works about as little as the best one would."""
-        size = float(np.prod(np.array(plan.padded_shape, dtype=float)))
-        return self._cost_of(plan.cutoff, size) <= _PLAN_PATIENCE * self.cost(self.cheapest())
+    def cost_of(self, plan: _Plan) -> float:
+        """Work of one evaluation on the grid that a plan has."""
+        return self._cost(plan.cutoff, float(np.prod(np.array(plan.padded_shape, dtype=float))))
 
-    def _cost_of(self, cutoff: float, size: float) -> float:
+    def _cost(self, cutoff: float, size: float) -> float:
         # Spectra of the pairs of nodes; charges, potentials and grids of the nodes; and the kernel.
         n_bytes = size * (self.n_nodes * (self.n_nodes + 1) + 16.0 * self.n_nodes + 32.0)
         if n_bytes > _MOST_BYTES:

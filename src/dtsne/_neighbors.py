@@ -118,7 +118,7 @@ def _search(X, rows, indices, squared):  # type: ignore[no-untyped-def]
                     if distance < squared[q, 0]:
                         _replace_farthest(squared[q], indices[q], distance, j)
         for q in range(first, last):
-            _sort_by_distance_then_index(squared[q], indices[q])
+            _sort_heap(squared[q], indices[q])
 
 
 @compiled(inline="always")
@@ -150,7 +150,7 @@ def _replace_farthest(distances, indices, distance, index):  # type: ignore[no-u
 
 
 @compiled()
-def _sort_by_distance_then_index(distances, indices):  # type: ignore[no-untyped-def]
+def _sort_heap(distances, indices):  # type: ignore[no-untyped-def]
     """Empty the heap from its far end: the order is then from near to far."""
     for end in range(len(distances) - 1, 0, -1):
         distance = distances[end]
