@@ -5,9 +5,10 @@ With S = s_i + s_j the kernel is 1/w_ij = 1 + γ_ij d_ij² = (S² + 4 d_ij²) / 
 * the force on point i is Σ_j p_ij γ_ij w_ij (y_i − y_j) = Σ_j 4 p_ij (y_i − y_j) / (S² + 4 d_ij²),
 * its share of the cost is Σ_j p_ij log(1/w_ij).
 
-Coordinates come axis by axis, as an array of shape (3, n) whose unused axes are 0: one kernel then
-serves maps of one, two and three dimensions, at the speed of a two-dimensional one, as the division
-takes most of the time.
+The kernels take each point as four numbers (2y, s): with D = (2y_i − 2y_j, s_i + s_j), the divisor
+is just |D|². Unused axes are 0, so that one kernel serves maps of one, two and three dimensions.
+Sparse P is read at the speed of the memory (docs/benchmarks/profile.md): a neighbour's four numbers
+lie side by side, and everything is in P's own precision.
 """
 
 from __future__ import annotations
@@ -26,34 +27,47 @@ if TYPE_CHECKING:
 # The bits of √½ as an integer: subtracting them splits a float64 into 2^e · m with √½ ≤ m < √2.
 _BITS_OF_ROOT_HALF = 0x3FE6A09E667F3BCD
 _LOG_2 = float(np.log(2.0))
+# Beyond this many of the smallest scale, a map leaves float32 too few digits for its differences.
+_WIDEST_SINGLE = 1e5
 
 
 def attractive_forces(
     affinities: Affinities, coordinates: FloatArray, scales: FloatArray
 ) -> FloatArray:
-    """Σ_j p_ij γ_ij w_ij (y_i − y_j) for every point, of shape (3, n)."""
-    forces = np.empty_like(coordinates)
+    """Σ_j p_ij γ_ij w_ij (y_i − y_j) for every point, from coordinates of shape (3, n)."""
+    points = _four_numbers(coordinates, scales, affinities.values.dtype)
+    forces = np.empty(coordinates.shape, points.dtype)
     if isinstance(affinities, DenseAffinities):
-        _dense_forces(affinities.values, coordinates, scales, forces)
+        _dense_forces(affinities.values, points, forces)
     else:
         _sparse_forces(
             affinities.row_starts, affinities.columns, affinities.values,
-            coordinates, scales, forces,
+            np.ascontiguousarray(points.T), forces,
         )  # fmt: skip
-    return forces
+    return 2.0 * forces.astype(np.float64)
 
 
 def attractive_cost(affinities: Affinities, coordinates: FloatArray, scales: FloatArray) -> float:
     """Σ_ij p_ij log(1/w_ij)."""
-    costs = np.empty_like(scales)
+    points = _four_numbers(coordinates, scales, affinities.values.dtype)
+    costs = np.empty(len(scales))
     if isinstance(affinities, DenseAffinities):
-        _dense_costs(affinities.values, coordinates, scales, costs)
+        _dense_costs(affinities.values, points, costs)
     else:
         _sparse_costs(
             affinities.row_starts, affinities.columns, affinities.values,
-            coordinates, scales, costs,
+            np.ascontiguousarray(points.T), costs,
         )  # fmt: skip
     return float(costs.sum())
+
+
+def _four_numbers(coordinates: FloatArray, scales: FloatArray, dtype: np.dtype) -> FloatArray:
+    """(2y, s) of every point, of shape (4, n)."""
+    centred = coordinates - coordinates.mean(axis=1, keepdims=True)
+    if np.abs(centred).max() > _WIDEST_SINGLE * scales.min():
+        dtype = np.dtype(np.float64)
+    points: FloatArray = np.vstack([2.0 * centred, scales]).astype(dtype)
+    return points
 
 
 @compiled(inline="always")
@@ -73,15 +87,15 @@ def _log(x):  # type: ignore[no-untyped-def]
 
 
 @compiled(parallel=True)
-def _dense_forces(values, y, s, forces):  # type: ignore[no-untyped-def]
-    n = len(s)
-    for i in prange(n):
+def _dense_forces(values, points, forces):  # type: ignore[no-untyped-def]
+    q0, q1, q2, q3 = points[0], points[1], points[2], points[3]
+    for i in prange(len(q0)):
         p = values[i]
-        f0, f1, f2 = 0.0, 0.0, 0.0
-        for j in range(n):
-            d0, d1, d2 = y[0, i] - y[0, j], y[1, i] - y[1, j], y[2, i] - y[2, j]
-            scale = s[i] + s[j]
-            pull = 4.0 * p[j] / (scale * scale + 4.0 * (d0 * d0 + d1 * d1 + d2 * d2))
+        zero = q0.dtype.type(0)
+        f0, f1, f2 = zero, zero, zero
+        for j in range(len(q0)):
+            d0, d1, d2, d3 = q0[i] - q0[j], q1[i] - q1[j], q2[i] - q2[j], q3[i] + q3[j]
+            pull = p[j] / (d0 * d0 + d1 * d1 + d2 * d2 + d3 * d3)
             f0 += pull * d0
             f1 += pull * d1
             f2 += pull * d2
@@ -89,27 +103,31 @@ def _dense_forces(values, y, s, forces):  # type: ignore[no-untyped-def]
 
 
 @compiled(parallel=True)
-def _dense_costs(values, y, s, costs):  # type: ignore[no-untyped-def]
-    n = len(s)
-    for i in prange(n):
+def _dense_costs(values, points, costs):  # type: ignore[no-untyped-def]
+    q0, q1, q2, q3 = points[0], points[1], points[2], points[3]
+    for i in prange(len(q0)):
         p = values[i]
         cost = 0.0
-        for j in range(n):
-            d0, d1, d2 = y[0, i] - y[0, j], y[1, i] - y[1, j], y[2, i] - y[2, j]
-            scale = s[i] + s[j]
-            cost += p[j] * _log(1.0 + 4.0 * (d0 * d0 + d1 * d1 + d2 * d2) / (scale * scale))
+        for j in range(len(q0)):
+            d0, d1, d2, d3 = q0[i] - q0[j], q1[i] - q1[j], q2[i] - q2[j], q3[i] + q3[j]
+            d3 *= d3
+            cost += p[j] * _log((d0 * d0 + d1 * d1 + d2 * d2 + d3) / d3)
         costs[i] = cost
 
 
 @compiled(parallel=True)
-def _sparse_forces(row_starts, columns, values, y, s, forces):  # type: ignore[no-untyped-def]
-    for i in prange(len(s)):
-        f0, f1, f2 = 0.0, 0.0, 0.0
-        for e in range(row_starts[i], row_starts[i + 1]):
-            j = columns[e]
-            d0, d1, d2 = y[0, i] - y[0, j], y[1, i] - y[1, j], y[2, i] - y[2, j]
-            scale = s[i] + s[j]
-            pull = 4.0 * values[e] / (scale * scale + 4.0 * (d0 * d0 + d1 * d1 + d2 * d2))
+def _sparse_forces(row_starts, columns, values, points, forces):  # type: ignore[no-untyped-def]
+    for i in prange(len(points)):
+        q0, q1, q2, q3 = points[i, 0], points[i, 1], points[i, 2], points[i, 3]
+        neighbors = columns[row_starts[i] : row_starts[i + 1]]
+        p = values[row_starts[i] : row_starts[i + 1]]
+        zero = points.dtype.type(0)
+        f0, f1, f2 = zero, zero, zero
+        for e in range(len(p)):
+            j = neighbors[e]
+            d0, d1, d2 = q0 - points[j, 0], q1 - points[j, 1], q2 - points[j, 2]
+            d3 = q3 + points[j, 3]
+            pull = p[e] / (d0 * d0 + d1 * d1 + d2 * d2 + d3 * d3)
             f0 += pull * d0
             f1 += pull * d1
             f2 += pull * d2
@@ -117,12 +135,16 @@ def _sparse_forces(row_starts, columns, values, y, s, forces):  # type: ignore[n
 
 
 @compiled(parallel=True)
-def _sparse_costs(row_starts, columns, values, y, s, costs):  # type: ignore[no-untyped-def]
-    for i in prange(len(s)):
+def _sparse_costs(row_starts, columns, values, points, costs):  # type: ignore[no-untyped-def]
+    for i in prange(len(points)):
+        q0, q1, q2, q3 = points[i, 0], points[i, 1], points[i, 2], points[i, 3]
+        neighbors = columns[row_starts[i] : row_starts[i + 1]]
+        p = values[row_starts[i] : row_starts[i + 1]]
         cost = 0.0
-        for e in range(row_starts[i], row_starts[i + 1]):
-            j = columns[e]
-            d0, d1, d2 = y[0, i] - y[0, j], y[1, i] - y[1, j], y[2, i] - y[2, j]
-            scale = s[i] + s[j]
-            cost += values[e] * _log(1.0 + 4.0 * (d0 * d0 + d1 * d1 + d2 * d2) / (scale * scale))
+        for e in range(len(p)):
+            j = neighbors[e]
+            d0, d1, d2 = q0 - points[j, 0], q1 - points[j, 1], q2 - points[j, 2]
+            d3 = q3 + points[j, 3]
+            d3 *= d3
+            cost += p[e] * _log((d0 * d0 + d1 * d1 + d2 * d2 + d3) / d3)
         costs[i] = cost

@@ -20,7 +20,8 @@ def compiled(
     *, parallel: bool = False, inline: str = "never", exact: bool = False
 ) -> Callable[[Callable[..., Any]], Any]:
     """Compile a kernel at its first call; `exact` keeps to the order of operations as written."""
-    options: dict[str, Any] = {"parallel": parallel, "inline": inline}
+    # A check for division by 0 would leave a loop no vector registers.
+    options: dict[str, Any] = {"parallel": parallel, "inline": inline, "error_model": "numpy"}
     if not exact:
         options["fastmath"] = set(_FASTMATH)
 

@@ -1,7 +1,9 @@
 """The loops of the FFT repulsion: points to the grid, the grid to points, and near pairs.
 
-A grid has three axes, of which the last is the first of the map; an axis that the map does not use
-has length 1 and a stencil of a single node.
+A grid has three axes of space, of which the last is the first of the map; an axis that the map does
+not use has length 1 and a stencil of a single node. Its fourth axis runs over the scale nodes, four
+at a time, as vector registers do. Points come in order of their cells (:mod:`dtsne._cells`): what
+they touch then lies close together.
 """
 
 from __future__ import annotations
@@ -12,6 +14,12 @@ from dtsne._compile import compiled, prange
 
 # Nodes of a cubic B-spline around a point, along each axis.
 STENCIL = 4
+# Scale nodes that are dealt with at once; grids and weights have a multiple of it.
+LANES = 4
+_CELLS_PER_TASK = 16
+_TASK_STRIDE = 2_147_483_629  # a prime: every task is met once
+# Far outside of any cutoff, with a square that float32 can hold.
+_ELSEWHERE = np.float32(1e15)
 
 
 @compiled(inline="always")
@@ -52,20 +60,39 @@ def _axis_weights(position, length):  # type: ignore[no-untyped-def]
 
 
 @compiled(parallel=True)
-def spread(positions, lengths, weights, grids):  # type: ignore[no-untyped-def]
-    """Add the points' weights to the grid of each node: one thread for each, in order of points."""
-    for a in prange(len(grids)):
-        grid = grids[a]
-        for i in range(positions.shape[1]):
-            i0, w0, _ = _axis_weights(positions[0, i], lengths[0])
-            i1, w1, _ = _axis_weights(positions[1, i], lengths[1])
-            i2, w2, _ = _axis_weights(positions[2, i], lengths[2])
-            for q0 in range(lengths[0]):
-                for q1 in range(lengths[1]):
-                    weight = weights[a, i] * w0[q0] * w1[q1]
-                    row = grid[i0 + q0, i1 + q1]
-                    for q2 in range(STENCIL):
-                        row[i2 + q2] += weight * w2[q2]
+def spread(positions, lengths, weights, band_starts, grid):  # type: ignore[no-untyped-def]
+    """Add the points' weights to the grid.
+
+    Bands of cells that are three apart touch no node in common: one third of them at a time can be
+    shared among threads, and every node still has its sum in the same order.
+    """
+    n_bands = len(band_starts) - 1
+    for third in range(3):
+        for band in prange((n_bands - third + 2) // 3):
+            first = third + 3 * band
+            for i in range(band_starts[first], band_starts[first + 1]):
+                _spread_one(positions, lengths, weights, grid, i)
+
+
+@compiled()
+def _spread_one(positions, lengths, weights, grid, i):  # type: ignore[no-untyped-def]
+    i0, w0, _ = _axis_weights(positions[0, i], lengths[0])
+    i1, w1, _ = _axis_weights(positions[1, i], lengths[1])
+    i2, w2, _ = _axis_weights(positions[2, i], lengths[2])
+    own = weights[i]
+    for q0 in range(lengths[0]):
+        for q1 in range(lengths[1]):
+            for q2 in range(STENCIL):
+                node = grid[i0 + q0, i1 + q1, i2 + q2]
+                share = w0[q0] * w1[q1] * w2[q2]
+                for a in range(0, len(own), LANES):
+                    # Stored together: a store might, for all the compiler knows, change `own`.
+                    node[a], node[a + 1], node[a + 2], node[a + 3] = (
+                        node[a] + share * own[a],
+                        node[a + 1] + share * own[a + 1],
+                        node[a + 2] + share * own[a + 2],
+                        node[a + 3] + share * own[a + 3],
+                    )
 
 
 @compiled(parallel=True)
@@ -75,20 +102,28 @@ def gather(positions, lengths, weights, potentials, found):  # type: ignore[no-u
         i0, w0, d0 = _axis_weights(positions[0, i], lengths[0])
         i1, w1, d1 = _axis_weights(positions[1, i], lengths[1])
         i2, w2, d2 = _axis_weights(positions[2, i], lengths[2])
-        g0, g1, g2, value = 0.0, 0.0, 0.0, 0.0
-        for a in range(len(potentials)):
-            for q0 in range(lengths[0]):
-                for q1 in range(lengths[1]):
-                    row = potentials[a, i0 + q0, i1 + q1]
-                    along, slope = np.float32(0), np.float32(0)
-                    for q2 in range(STENCIL):
-                        along += w2[q2] * row[i2 + q2]
-                        slope += d2[q2] * row[i2 + q2]
-                    weight = weights[a, i]
-                    g0 += weight * d0[q0] * w1[q1] * along
-                    g1 += weight * w0[q0] * d1[q1] * along
-                    g2 += weight * w0[q0] * w1[q1] * slope
-                    value += weight * w0[q0] * w1[q1] * along
+        own = weights[i]
+        zero = np.float32(0)
+        g0, g1, g2, value = zero, zero, zero, zero
+        for q0 in range(lengths[0]):
+            for q1 in range(lengths[1]):
+                along, slope = zero, zero
+                for q2 in range(STENCIL):
+                    node = potentials[i0 + q0, i1 + q1, i2 + q2]
+                    felt = zero
+                    for a in range(0, len(own), LANES):
+                        felt += (
+                            own[a] * node[a]
+                            + own[a + 1] * node[a + 1]
+                            + own[a + 2] * node[a + 2]
+                            + own[a + 3] * node[a + 3]
+                        )
+                    along += w2[q2] * felt
+                    slope += d2[q2] * felt
+                g0 += d0[q0] * w1[q1] * along
+                g1 += w0[q0] * d1[q1] * along
+                g2 += w0[q0] * w1[q1] * slope
+                value += w0[q0] * w1[q1] * along
         found[0, i], found[1, i], found[2, i], found[3, i] = g0, g1, g2, value
 
 
@@ -112,34 +147,64 @@ def multiply(spectra, charges, felt):  # type: ignore[no-untyped-def]
 
 
 @compiled(parallel=True)
-def sum_near(y, s, cells, starts, steps, inverse_cutoff2, found):  # type: ignore[no-untyped-def]
+def sum_near(y, s, cell_starts, steps, inverse_cutoff2, found):  # type: ignore[no-untyped-def]
+    """Sum forces and w χ over the points of the same and the surrounding cells."""
+    n_cells = len(cell_starts) - 1
+    n_tasks = (n_cells + _CELLS_PER_TASK - 1) // _CELLS_PER_TASK
+    for task in prange(n_tasks):
+        # Tasks lie scattered over the map, for crowded places to be shared among the threads.
+        first = np.int64(task) * _TASK_STRIDE % n_tasks * _CELLS_PER_TASK
+        y0 = y1 = y2 = scale = np.empty(0, np.float32)
+        for cell in range(first, first + _CELLS_PER_TASK):
+            if cell >= n_cells:
+                break
+            low, high = cell_starts[cell], cell_starts[cell + 1]
+            if low == high:
+                continue
+            size = 0
+            for step in steps:
+                size += cell_starts[cell + step + 2] - cell_starts[cell + step - 1]
+            if size > len(y0):
+                y0, y1 = np.empty(2 * size, np.float32), np.empty(2 * size, np.float32)
+                y2, scale = np.empty(2 * size, np.float32), np.empty(2 * size, np.float32)
+            # Relative to a point of the cell: far from the origin, float32 has no digits for it.
+            c0, c1, c2 = y[0, low], y[1, low], y[2, low]
+            end, own = 0, 0
+            for step in steps:
+                if step == 0:
+                    own = end + low - cell_starts[cell - 1]
+                for j in range(cell_starts[cell + step - 1], cell_starts[cell + step + 2]):
+                    y0[end], y1[end], y2[end] = y[0, j] - c0, y[1, j] - c1, y[2, j] - c2
+                    scale[end] = s[j]
+                    end += 1
+            for i in range(low, high):
+                found[0, i], found[1, i], found[2, i], found[3, i] = _sum_near_one(
+                    y0[:end], y1[:end], y2[:end], scale[:end], own + i - low, inverse_cutoff2
+                )
+
+
+@compiled()
+def _sum_near_one(y0, y1, y2, s, own, inverse_cutoff2):  # type: ignore[no-untyped-def]
     zero, one, three, four, twelve = (
         np.float32(0), np.float32(1), np.float32(3), np.float32(4), np.float32(12),
     )  # fmt: skip
-    for i in prange(len(s)):
-        own = np.int64(i)  # numba counts without a sign, which does not mix with other integers
-        f0, f1, f2, total = zero, zero, zero, zero
-        for step in steps:
-            start, end = starts[cells[i] + step - 1], starts[cells[i] + step + 2]
-            # In two parts, before and behind the point itself, whose own w would drown the others'.
-            for low, high in ((start, min(max(own, start), end)), (max(own + 1, start), end)):
-                y0, y1, y2, s_other = y[0, low:high], y[1, low:high], y[2, low:high], s[low:high]
-                for j in range(high - low):
-                    d0 = np.float32(y[0, i] - y0[j])
-                    d1 = np.float32(y[1, i] - y1[j])
-                    d2 = np.float32(y[2, i] - y2[j])
-                    squared = d0 * d0 + d1 * d1 + d2 * d2
-                    scale = s[i] + s_other[j]
-                    inverse = one / (scale * scale + four * squared)
-                    w = scale * scale * inverse
-                    t = squared * inverse_cutoff2
-                    g = max(one - t, zero)
-                    chi = g * g * g * (one + three * t)
-                    # −d(wχ)/d(d²), as w' = −4 w/(S² + 4d²) and χ' = −12 t (1 − t)²/R².
-                    push = four * w * inverse * chi + w * twelve * t * g * g * inverse_cutoff2
-                    total += w * chi
-                    f0 += push * d0
-                    f1 += push * d1
-                    f2 += push * d2
-        found[0, i], found[1, i], found[2, i] = f0, f1, f2
-        found[3, i] = total
+    x0, x1, x2, own_scale = y0[own], y1[own], y2[own], s[own]
+    y0[own] = _ELSEWHERE  # its own w of 1 would drown the others'
+    f0, f1, f2, total = zero, zero, zero, zero
+    for j in range(len(s)):
+        d0, d1, d2 = x0 - y0[j], x1 - y1[j], x2 - y2[j]
+        squared = d0 * d0 + d1 * d1 + d2 * d2
+        scale = own_scale + s[j]
+        inverse = one / (scale * scale + four * squared)
+        w = scale * scale * inverse
+        t = squared * inverse_cutoff2
+        g = max(one - t, zero)
+        chi = g * g * g * (one + three * t)
+        # −d(wχ)/d(d²), as w' = −4 w/(S² + 4d²) and χ' = −12 t (1 − t)²/R².
+        push = four * w * inverse * chi + w * twelve * t * g * g * inverse_cutoff2
+        total += w * chi
+        f0 += push * d0
+        f1 += push * d1
+        f2 += push * d2
+    y0[own] = x0
+    return f0, f1, f2, total

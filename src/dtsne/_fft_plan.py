@@ -1,0 +1,291 @@
+"""What the FFT repulsion works on: the scale nodes, the cutoff, the grid, the kernel's spectra.
+
+All of it is chosen for the least work that keeps the tolerance, by a model of the work and of the
+error whose constants were measured; the error is then tried on a sample of the points
+(:mod:`dtsne._fft_repulsion`), and the plan refined where the model was too hopeful.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import fft
+
+from dtsne._cells import cells_of
+from dtsne._fft_kernels import LANES, STENCIL, multiply
+
+if TYPE_CHECKING:
+    from dtsne._typing import FloatArray
+
+# Measured: the median relative error of the force is about a factor (by number of axes) times
+# (S/R)² (h/R)^4.5, for typical S = 2, as long as S < R; the spacing h follows from it. In one
+# dimension forces from the two sides cancel, and leave more of the error.
+_ERROR_FACTOR, _ERROR_POWER, _TYPICAL_S = {1: 600.0, 2: 40.0, 3: 40.0}, 4.5, 2.0
+_SMALLEST_RATIO = 3.0
+# Spacing that resolves a kernel, as a share of its scale.
+_RESOLVING = 0.25
+_FEWEST_STEPS = 8
+# Work, in nanoseconds on a common processor (only their ratios matter): of a transform, there and
+# back, for each point of the padded grid, node and doubling; of the product of the spectra, for
+# each point and pair of nodes; of spreading and gathering, for each point, node of its stencil and
+# scale node; and of a pair of points in one cell or in adjacent ones.
+_FFT_WORK, _PRODUCT_WORK, _STENCIL_WORK, _PAIR_WORK = 0.4, 1.0, 1.5, 0.45
+# The largest plan, the same on every machine; a map that would need more has a larger cutoff.
+_MOST_BYTES = 2**31
+# Room for the map to grow before the grid has to.
+_MARGIN = 1.1
+_MAX_NODES = 24
+# Share of the tolerance that the interpolation in scale may take.
+_NODES_SHARE = 0.1
+_N_SAMPLES, _N_DISTANCES = 40, 12
+# More cells than this for each point are counted by sorting the points.
+_MANY_CELLS_PER_POINT = 4
+
+
+@dataclass(frozen=True)
+class Box:
+    """The used axes of a map, and the box it lies in."""
+
+    used: FloatArray  # (axes, n)
+    origin: FloatArray
+    extent: FloatArray
+
+
+@dataclass(frozen=True)
+class ScaleNodes:
+    """Chebyshev nodes between the smallest and the largest scale, in log(s + shift).
+
+    Seen from beyond the cutoff, scales much smaller than it are all alike, and larger ones differ
+    by their ratios: with the cutoff as the shift, the kernel is smooth in this variable over any
+    range of scales.
+    """
+
+    values: FloatArray
+    shift: float
+
+    def weights(self, scales: FloatArray) -> FloatArray:
+        """Lagrange polynomials of the nodes, of shape (n, nodes)."""
+        at, points = np.log(self.values + self.shift), np.log(scales + self.shift)
+        weights = np.ones((len(scales), len(at)))
+        for a in range(len(at)):
+            for b in range(len(at)):
+                if a != b:
+                    weights[:, a] *= (points - at[b]) / (at[a] - at[b])
+        return weights
+
+
+def fewest_nodes(smallest: float, largest: float, cutoff: float, tolerance: float) -> ScaleNodes:
+    """Fewest nodes that give the kernel beyond the cutoff to a share of the tolerance."""
+    shift = 0.5 * cutoff
+    low, high = np.log(smallest + shift), np.log(largest + shift)
+    if high - low < 1e-6:
+        return ScaleNodes(np.array([np.sqrt(smallest * largest)]), shift)
+    samples = np.geomspace(smallest, largest, _N_SAMPLES)
+    nearest = max(0.5 * cutoff, smallest)
+    distances = np.geomspace(nearest, 20.0 * max(largest, nearest), _N_DISTANCES)
+    true = _kernel(samples, distances)
+    for n_nodes in range(2, _MAX_NODES + 1):
+        angles = np.pi * (2.0 * np.arange(n_nodes) + 1.0) / (2 * n_nodes)
+        values = np.exp(0.5 * (low + high) + 0.5 * (high - low) * np.cos(angles)) - shift
+        nodes = ScaleNodes(values, shift)
+        weights = nodes.weights(samples)
+        found = weights @ _kernel(values, distances) @ weights.T
+        errors = np.abs(found - true).mean(axis=(1, 2)) / true.mean(axis=(1, 2))
+        if errors.max() < _NODES_SHARE * tolerance:
+            break
+    return nodes
+
+
+def _kernel(scales: FloatArray, distances: FloatArray) -> FloatArray:
+    """Return w for every distance and pair of scales."""
+    squared = (scales[:, np.newaxis] + scales) ** 2
+    w: FloatArray = squared / (squared + 4.0 * distances[:, np.newaxis, np.newaxis] ** 2)
+    return w
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A grid, and the spectra of the far kernel on it; shapes are in order of the map's axes."""
+
+    cutoff: float
+    spacing: float
+    grid_shape: tuple[int, ...]
+    padded_shape: tuple[int, ...]
+    nodes: ScaleNodes
+    weights: FloatArray  # (n, nodes rounded up): L_a(s_i)
+    spectra: FloatArray  # (pairs of nodes, *spectrum), real as the kernel is even
+    constants: FloatArray  # (nodes rounded up, twice): what was subtracted from the kernel
+
+    @property
+    def cell_width(self) -> float:
+        """Width of the cells to sort points into; without a cutoff any of a few steps will do."""
+        return self.cutoff if self.cutoff > 0 else 8.0 * self.spacing
+
+    def holds(self, extent: FloatArray) -> bool:
+        """Whether a map of this extent lies within the grid."""
+        return bool((extent / self.spacing + STENCIL <= self.grid_shape).all())
+
+    def convolve(self, grid: FloatArray, n_jobs: int) -> None:
+        """Turn the weights of each node on the grid into the potential that each node feels.
+
+        Axis by axis, as the padding, half of each axis, then needs no transforms along the others.
+        """
+        n_nodes, padded = len(self.nodes.values), self.padded_shape[::-1]
+        last = len(padded) - 1
+        charges = np.moveaxis(grid, -1, 0)[:n_nodes]
+        charges = fft.rfft(charges, padded[last], axis=last + 1, workers=n_jobs)
+        for axis in range(last - 1, -1, -1):
+            charges = fft.fft(charges, padded[axis], axis=axis + 1, workers=n_jobs)
+        felt = np.empty_like(charges)
+        flat = (n_nodes, -1)
+        multiply(
+            self.spectra.reshape(len(self.spectra), -1), charges.reshape(flat), felt.reshape(flat)
+        )
+        for axis in range(last):
+            felt = fft.ifft(felt, axis=axis + 1, workers=n_jobs, overwrite_x=True)
+            felt = np.take(felt, range(grid.shape[axis]), axis=axis + 1)
+        felt = fft.irfft(felt, padded[last], axis=last + 1, workers=n_jobs)
+        grid[..., :n_nodes] = np.moveaxis(felt[..., : grid.shape[last]], 0, -1)
+
+
+def make_plan(
+    cutoff: float,
+    spacing: float,
+    extent: FloatArray,
+    nodes: ScaleNodes,
+    scales: FloatArray,
+    n_jobs: int,
+) -> Plan:
+    grid_shape = _grid_shape(extent * _MARGIN, spacing)
+    padded = _padded_shape(grid_shape)
+    squared = _squared_distances_on(padded[::-1], spacing)
+    far = np.ones(1)
+    if cutoff > 0:
+        t = np.minimum(squared / cutoff**2, 1.0)
+        far = 1.0 - (1.0 - t) ** 3 * (1.0 + 3.0 * t)
+    weights = _in_lanes(nodes.weights(scales))
+    constants = np.zeros((weights.shape[1], weights.shape[1]))
+    transfer = _spline_transfer(padded[::-1])
+    pairs = [(a, b) for a in range(len(nodes.values)) for b in range(a, len(nodes.values))]
+    spectra = np.empty((len(pairs), *transfer.shape), np.float32)
+    for index, (a, b) in enumerate(pairs):
+        squared_scale = (nodes.values[a] + nodes.values[b]) ** 2
+        kernel = squared_scale / (squared_scale + 4.0 * squared) * far
+        if cutoff == 0:
+            constants[a, b] = constants[b, a] = kernel.min()
+        spectra[index] = fft.rfftn(kernel - constants[a, b], workers=n_jobs).real / transfer
+    return Plan(cutoff, spacing, grid_shape, padded, nodes, weights, spectra, constants)
+
+
+def _squared_distances_on(shape: tuple[int, ...], spacing: float) -> FloatArray:
+    """Squared distance of every node of a periodic grid from its first."""
+    squared = np.zeros(shape)
+    for axis, length in enumerate(shape):
+        steps = np.arange(length)
+        along = (np.minimum(steps, length - steps) * spacing) ** 2
+        squared += along.reshape([-1 if other == axis else 1 for other in range(len(shape))])
+    return squared
+
+
+def _spline_transfer(shape: tuple[int, ...]) -> FloatArray:
+    """Spectrum of spreading and gathering with cubic B-splines, (1, 4, 1)/6 on the grid, twice."""
+    transfer = np.ones(1)
+    for axis, length in enumerate(shape):
+        last = axis == len(shape) - 1
+        frequency = fft.rfftfreq(length) if last else fft.fftfreq(length)
+        along = ((2.0 + np.cos(2.0 * np.pi * frequency)) / 3.0) ** 2
+        transfer = transfer[..., np.newaxis] * along if axis else along
+    return transfer
+
+
+def _in_lanes(weights: FloatArray) -> FloatArray:
+    """Weights in float32, with nodes of no weight up to a whole number of lanes."""
+    n, n_nodes = weights.shape
+    rounded: FloatArray = np.zeros((n, _in_whole_lanes(n_nodes)), np.float32)
+    rounded[:, :n_nodes] = weights
+    return rounded
+
+
+def _in_whole_lanes(n_nodes: int) -> int:
+    return -(-n_nodes // LANES) * LANES
+
+
+def _grid_shape(extent: FloatArray, spacing: float) -> tuple[int, ...]:
+    return tuple(int(length) for length in np.ceil(extent / spacing).astype(int) + STENCIL)
+
+
+def _padded_shape(grid_shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Twice the grid, so that no point feels the periodic copies, in sizes quick to transform."""
+    return tuple(fft.next_fast_len(2 * length, real=True) for length in grid_shape)
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the work of a cutoff depends on; a cutoff of 0 is a grid that resolves everything."""
+
+    box: Box
+    smallest_scale: float
+    largest_scale: float
+    tolerance: float
+    refinement: float
+
+    def nodes(self, cutoff: float) -> ScaleNodes:
+        """Scale nodes that keep the error below the tolerance."""
+        tolerance = self.tolerance / self.refinement**2
+        return fewest_nodes(self.smallest_scale, self.largest_scale, cutoff, tolerance)
+
+    def spacing(self, cutoff: float) -> float:
+        """Spacing of the grid that keeps the error below the tolerance."""
+        if cutoff == 0:
+            few = float(self.box.extent.max()) / _FEWEST_STEPS
+            return min(_RESOLVING * self.smallest_scale, few) / self.refinement
+        # A cutoff below the scales cuts where the force itself is weak, and errors weigh more.
+        crowding = (_TYPICAL_S / cutoff) ** 2
+        error = _ERROR_FACTOR[len(self.box.extent)] * min(1.0, crowding) * (1.0 + crowding)
+        ratio = (error / self.tolerance) ** (1.0 / _ERROR_POWER)
+        return float(cutoff / (self.refinement * max(ratio, _SMALLEST_RATIO)))
+
+    def cost(self, cutoff: float) -> float:
+        """Work of one evaluation; infinite if it does not fit into memory."""
+        steps = np.ceil(self.box.extent * _MARGIN / self.spacing(cutoff)) + STENCIL
+        n_nodes = len(self.nodes(cutoff).values)
+        return self._cost(cutoff, float(np.prod(2.0 * steps)), n_nodes)
+
+    def cost_of(self, plan: Plan) -> float:
+        """Work of one evaluation on the grid that a plan has."""
+        size = float(np.prod(np.array(plan.padded_shape, dtype=float)))
+        return self._cost(plan.cutoff, size, len(plan.nodes.values))
+
+    def _cost(self, cutoff: float, size: float, n_nodes: int) -> float:
+        # Spectra of the pairs of nodes; charges, potentials and grids of the nodes; and the kernel.
+        n_bytes = size * (2.0 * n_nodes * (n_nodes + 1) + 16.0 * n_nodes + 32.0)
+        if n_bytes > _MOST_BYTES:
+            return float("inf")
+        n_axes, n = self.box.used.shape
+        transform = _FFT_WORK * float(np.log2(size)) * n_nodes
+        product = _PRODUCT_WORK * 0.5 * n_nodes**2
+        stencil = _STENCIL_WORK * STENCIL**n_axes * _in_whole_lanes(n_nodes)
+        work = size * (transform + product) + n * stencil
+        if cutoff > 0:
+            cells, counts = cells_of(self.box.used, self.box.origin, cutoff)
+            many = np.prod(counts.astype(float)) > _MANY_CELLS_PER_POINT * n
+            per_cell = np.unique(cells, return_counts=True)[1] if many else np.bincount(cells)
+            work += _PAIR_WORK * 3.0**n_axes * float((per_cell.astype(float) ** 2).sum())
+        return float(work)
+
+    def cheapest(self) -> float:
+        """Find the cutoff of least work: none, or one of a ladder from large to small."""
+        best, least = 0.0, self.cost(0.0)
+        cutoff = float(self.box.extent.max()) / 2.0
+        previous = np.inf
+        while cutoff > self.smallest_scale:
+            cost = self.cost(cutoff)
+            if cost < least:
+                best, least = cutoff, cost
+            if cost > 4.0 * previous:
+                break
+            previous = min(cost, previous)
+            cutoff /= np.sqrt(2.0)
+        return best
