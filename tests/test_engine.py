@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dtsne._affinities import dense_affinities, find_sigmas, sparse_affinities
+from dtsne._affinities import _exp, dense_affinities, find_sigmas, sparse_affinities
 from dtsne._attraction import _log
 from dtsne._engine import CpuEngine
 from dtsne._neighbors import nearest_neighbors, pairwise_squared_distances
@@ -117,3 +117,13 @@ def test_same_bits_for_any_number_of_threads(dense):
 @given(st.floats(1, 1e300))
 def test_vector_logarithm(x):
     assert _log(x) == pytest.approx(np.log(x), rel=1e-12, abs=1e-12)
+
+
+@given(st.floats(-700, 0))
+def test_vector_exponential(x):
+    assert _exp(x) == pytest.approx(np.exp(x), rel=1e-12)
+
+
+def test_vector_exponential_of_what_is_as_good_as_0():
+    assert 0 <= _exp(-1e4) < 1e-300
+    assert 0 <= _exp(-np.inf) < 1e-300

@@ -1,20 +1,24 @@
-"""Nearest neighbours of many points, by inverted lists (FAISS), with a measured recall.
+"""Nearest neighbours of many points, by inverted lists, with a measured recall.
 
-The points are divided into cells around k-means centres, and a point's neighbours are looked for in
-the nearest cells only. How many cells that takes is found out: the search is tried on a sample of
-points whose true neighbours are known, and widened until it finds the wanted share of them.
+The points are divided into cells around k-means centres (FAISS), and the neighbours of all points
+of a cell are looked for together, in the cells nearest to it: that is a product of two matrices,
+which a processor does at its full speed, where a search for each point on its own is bound by
+memory. How many cells to look at follows from a sample of points whose true neighbours are known:
+the ranks of the cells that these lie in say which share of them any number of cells would find.
 """
 
 from __future__ import annotations
 
 import logging
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dtsne._compile import compiled, prange
-from dtsne._neighbors import nearest_neighbors, sort_by_distance_then_index
+from dtsne._compile import compiled
+from dtsne._neighbors import nearest_neighbors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,9 +28,20 @@ if TYPE_CHECKING:
 _LOGGER = logging.getLogger(__name__)
 
 _N_SAMPLED = 500
-_CANDIDATES_AT_ONCE = 5_000_000
-# Searched beyond what is wanted, as FAISS ranks by distances in float32.
+# Smaller cells fit the neighbourhoods more closely, and cost more to make; there are at least 4√n.
+_POINTS_PER_CELL = 64
+# k-means only has to be good enough for the cells to be compact: more points or rounds than these
+# gave the same recall for the same work.
+_POINTS_PER_CENTRE, _N_ROUNDS = 32, 5
+# Distances, in float32, that are computed at once; they should stay in the cache.
+_DISTANCES_AT_ONCE = 2**20
+# Selected beyond what is wanted, as float32 cannot tell neighbours of almost the same distance.
 _SPARE = 8
+# Every so many-th distance is looked at to guess how far the wanted ones reach; the guess is wide
+# enough to hold them nearly always.
+_GUESS_EVERY, _GUESS_MARGIN = 16, 1.3
+# Values that are compared at once, to skip those without any small one.
+_BLOCK = 16
 
 
 def approximate_neighbors(
@@ -41,36 +56,22 @@ def approximate_neighbors(
     recall : float
         Share of the true neighbours found, measured on a sample of rows.
     """
-    import faiss
-
-    n, d = X.shape
-    points = np.ascontiguousarray(X, dtype=np.float32)
-    n_cells = int(4 * np.sqrt(n))
+    n = len(X)
+    cells = _divide(X, n_jobs)
     rows = np.sort(np.random.default_rng(0).choice(n, min(n, _N_SAMPLED), replace=False))
     true, _ = nearest_neighbors(X, k, queries=rows)
-    with _faiss_threads(n_jobs):
-        index = faiss.IndexIVFFlat(faiss.IndexFlatL2(d), d, n_cells)
-        index.cp.seed, index.cp.niter = 1, 10
-        index.cp.min_points_per_centroid = 1  # otherwise FAISS prints a warning
-        index.train(points)
-        index.add(points)
-        index.nprobe = max(8, n_cells // 32)
-        while True:
-            found, _ = _rank(X, rows, index.search(points[rows], k + 1 + _SPARE)[1], k)
-            measured = float(
-                np.mean([np.isin(t, f).mean() for t, f in zip(true, found, strict=True)])
-            )
-            _LOGGER.info("neighbours: %d of %d cells, recall %.4f", index.nprobe, n_cells, measured)
-            if measured >= recall or index.nprobe >= n_cells:
-                break
-            index.nprobe = min(n_cells, int(1.5 * index.nprobe))
-        indices = np.empty((n, k), np.int32)
-        distances = np.empty((n, k))
-        n_at_once = max(1, _CANDIDATES_AT_ONCE // k)
-        for start in range(0, n, n_at_once):
-            part = np.arange(start, min(start + n_at_once, n))
-            candidates = index.search(points[part], k + 1 + _SPARE)[1]
-            indices[part], distances[part] = _rank(X, part, candidates, k)
+    n_visited, measured = _cells_to_visit(cells, rows, true, recall)
+    n_cells = len(cells.centres)
+    _LOGGER.info("neighbours: %d of %d cells, recall %.4f", n_visited, n_cells, measured)
+    indices = np.empty((n, k), np.int32)
+    distances = np.empty((n, k))
+
+    def search(cell: int) -> None:
+        _search_cell(cells, cell, n_visited, indices, distances)
+
+    with ThreadPoolExecutor(n_jobs) as pool:
+        for _ in pool.map(search, range(n_cells)):
+            pass
     # A point far from all others may find too few in the cells it looked at.
     short = np.flatnonzero(~np.isfinite(distances[:, -1]))
     if len(short):
@@ -78,30 +79,164 @@ def approximate_neighbors(
     return indices, distances, measured
 
 
-def _rank(
-    X: FloatArray, rows: IntArray, candidates: IntArray, k: int
-) -> tuple[IntArray, FloatArray]:
-    """Keep the k nearest candidates of each row, by exact distances, without the row itself."""
-    squared = np.empty(candidates.shape)
-    _fill_squared_distances(X, rows, candidates, squared)
-    indices = candidates.astype(np.int32)
-    sort_by_distance_then_index(squared, indices)
-    return indices[:, :k], np.sqrt(squared[:, :k])
+@dataclass(frozen=True)
+class _Cells:
+    """The points in order of their cells."""
+
+    points: FloatArray  # (n, d), sorted
+    single: FloatArray  # the same in float32
+    order: IntArray  # the row of X that each is
+    starts: IntArray
+    of_row: IntArray  # the cell of each row of X
+    centres: FloatArray
+
+    def members(self, cell: int) -> slice:
+        return slice(int(self.starts[cell]), int(self.starts[cell + 1]))
+
+    def distances_from(self, cell: int) -> FloatArray:
+        """Squared distances of all centres from one."""
+        squared: FloatArray = ((self.centres - self.centres[cell]) ** 2).sum(axis=1)
+        return squared
 
 
-@compiled(parallel=True)
-def _fill_squared_distances(X, rows, candidates, squared):  # type: ignore[no-untyped-def]
-    for i in prange(len(rows)):
-        for c in range(candidates.shape[1]):
-            j = candidates[i, c]
-            if j < 0 or j == rows[i]:
-                squared[i, c] = np.inf
+def _divide(X: FloatArray, n_jobs: int) -> _Cells:
+    import faiss
+
+    n, d = X.shape
+    n_cells = max(int(4 * np.sqrt(n)), n // _POINTS_PER_CELL)
+    single = np.ascontiguousarray(X, dtype=np.float32)
+    with _faiss_threads(n_jobs):
+        k_means = faiss.Kmeans(
+            d, n_cells, niter=_N_ROUNDS, seed=1,
+            max_points_per_centroid=_POINTS_PER_CENTRE,
+            min_points_per_centroid=1,  # otherwise FAISS prints a warning
+        )  # fmt: skip
+        k_means.train(single)
+        of_row = k_means.index.search(single, 1)[1].ravel()
+    order = np.argsort(of_row, kind="stable")
+    starts = np.zeros(n_cells + 1, np.int64)
+    np.cumsum(np.bincount(of_row, minlength=n_cells), out=starts[1:])
+    centres = np.asarray(k_means.centroids)
+    return _Cells(X[order], single[order], order, starts, of_row, centres)
+
+
+def _cells_to_visit(
+    cells: _Cells, rows: IntArray, true: IntArray, recall: float
+) -> tuple[int, float]:
+    """Fewest cells among which the wanted share of the true neighbours lie, and that share."""
+    n_cells = len(cells.centres)
+    ranks = np.empty(true.shape, np.int64)
+    for i, row in enumerate(rows):
+        rank = np.empty(n_cells, np.int64)
+        rank[np.argsort(cells.distances_from(cells.of_row[row]))] = np.arange(n_cells)
+        ranks[i] = rank[cells.of_row[true[i]]]
+    found = np.cumsum(np.bincount(ranks.ravel(), minlength=n_cells)) / ranks.size
+    n_visited = 1 + int(np.searchsorted(found, recall))
+    return n_visited, float(found[n_visited - 1])
+
+
+def _search_cell(
+    cells: _Cells, cell: int, n_visited: int, indices: IntArray, distances: FloatArray
+) -> None:
+    """Find the neighbours of all points of one cell."""
+    own = cells.members(cell)
+    if own.start == own.stop:
+        return
+    visited = np.argpartition(cells.distances_from(cell), n_visited - 1)[:n_visited]
+    parts = [cells.members(other) for other in np.sort(visited)]
+    at = np.concatenate([np.arange(part.start, part.stop) for part in parts])
+    # Around the centre: what is squared is then of the size of the distances themselves.
+    centre = cells.centres[cell]
+    candidates = _with_column(cells.single[at] - centre)
+    candidates[:, -1] = (candidates[:, :-1] ** 2).sum(axis=1)
+    step = max(1, _DISTANCES_AT_ONCE // len(at))
+    for start in range(own.start, own.stop, step):
+        members = np.arange(start, min(start + step, own.stop))
+        # |b|² − 2 ab as one product: |a − b|² less |a|², which does not change the order.
+        queries = _with_column(-2.0 * (cells.single[members] - centre))
+        queries[:, -1] = 1.0
+        squared = queries @ candidates.T
+        _keep_nearest(cells.points, cells.order, members, at, squared, indices, distances)
+
+
+def _with_column(points: FloatArray) -> FloatArray:
+    wider = np.empty((len(points), points.shape[1] + 1), np.float32)
+    wider[:, :-1] = points
+    return wider
+
+
+@compiled(nogil=True)
+def _keep_nearest(points, order, members, at, squared, indices, distances):  # type: ignore[no-untyped-def]
+    """Select by the distances in float32, then sort by exact ones, and by index where equal."""
+    k = indices.shape[1]
+    n_wanted = min(k + 1 + _SPARE, squared.shape[1])
+    for m in range(len(members)):
+        own, row = members[m], order[members[m]]
+        kept = _smallest(squared[m], n_wanted)
+        exact = np.empty(len(kept))
+        for c in range(len(kept)):
+            other = at[kept[c]]
+            total = 0.0
+            for f in range(points.shape[1]):
+                difference = points[own, f] - points[other, f]
+                total += difference * difference
+            exact[c] = total
+        by_distance = np.argsort(exact)
+        n_found = 0
+        for c in by_distance:
+            name, distance = order[at[kept[c]]], np.sqrt(exact[c])
+            if name == row:
                 continue
-            distance = 0.0
-            for f in range(X.shape[1]):
-                difference = X[rows[i], f] - X[j, f]
-                distance += difference * difference
-            squared[i, c] = distance
+            # Those of the same distance come in any order, and leave here in that of their index.
+            place = n_found
+            while place > 0 and distances[row, place - 1] == distance:
+                if indices[row, place - 1] < name:
+                    break
+                if place < k:
+                    indices[row, place] = indices[row, place - 1]
+                place -= 1
+            if place < k:
+                indices[row, place], distances[row, n_found] = name, distance
+            n_found = min(n_found + 1, k)
+        distances[row, n_found:] = np.inf
+
+
+@compiled(nogil=True)
+def _smallest(values, n_wanted):  # type: ignore[no-untyped-def]
+    """Where the n_wanted smallest values are, in any order; more if some equal the last of them."""
+    n_sampled = int(_GUESS_MARGIN * n_wanted / _GUESS_EVERY) + _SPARE
+    sample = values[::_GUESS_EVERY].copy()
+    bound = values.dtype.type(np.inf)
+    if n_sampled < len(sample):
+        bound = np.partition(sample, n_sampled)[n_sampled]
+    within = _up_to(values, bound)
+    if len(within) < n_wanted:
+        within = _up_to(values, values.dtype.type(np.inf))
+    if len(within) > n_wanted:
+        inner = values[within]
+        within = within[inner <= np.partition(inner, n_wanted - 1)[n_wanted - 1]]
+    return within
+
+
+@compiled(nogil=True)
+def _up_to(values, bound):  # type: ignore[no-untyped-def]
+    """Where values are at most the bound, which few of them are."""
+    n_within = 0
+    for i in range(len(values)):
+        n_within += values[i] <= bound
+    within = np.empty(n_within, np.int32)
+    found = 0
+    for start in range(0, len(values), _BLOCK):
+        block = values[start : start + _BLOCK]
+        any_within = False
+        for i in range(len(block)):
+            any_within |= block[i] <= bound
+        if any_within:
+            for i in range(len(block)):
+                if block[i] <= bound:
+                    within[found] = start + i
+                    found += 1
+    return within
 
 
 @contextmanager

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from dtsne._affinities import Affinities
     from dtsne._typing import FloatArray
 
+# Beyond this many of the smallest scale, a map leaves float32 too few digits for its differences.
+_WIDEST_SINGLE = 1e5
 # The bits of √½ as an integer: subtracting them splits a float64 into 2^e · m with √½ ≤ m < √2.
 _BITS_OF_ROOT_HALF = 0x3FE6A09E667F3BCD
 _LOG_2 = float(np.log(2.0))
-# Beyond this many of the smallest scale, a map leaves float32 too few digits for its differences.
-_WIDEST_SINGLE = 1e5
 
 
 def attractive_forces(

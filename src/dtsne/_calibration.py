@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dtsne._map_radii import neighbor_radii
+
 if TYPE_CHECKING:
     from dtsne._typing import FloatArray, IntArray
 
@@ -78,7 +80,7 @@ class Calibration:
         wanted = (round(share * perplexity) for share in plan.shares_of_perplexity)
         ks = tuple(sorted({min(max(1, k), n_found) for k in wanted}))
         radii = np.stack([_centred_log(distances[:, k - 1]) for k in ks])
-        neighbors = indices[:, : plan.n_smoothing]
+        neighbors = indices[:, : plan.n_smoothing].copy()  # and not the whole of it kept alive
         return cls(plan, ks, density_scale * radii, neighbors, scales, n_jobs)
 
     def is_due(self, n_done: int, relative_change: float) -> bool:
@@ -111,12 +113,9 @@ class Calibration:
         return adjusted
 
     def _log_radii_in(self, embedding: FloatArray) -> FloatArray:
-        from scipy.spatial import cKDTree
-
-        # The nearest is the point itself, at 0: ks count from the next one on.
-        ks = [k + 1 for k in self.ks]
-        radii, _ = cKDTree(embedding).query(embedding, k=ks, workers=self.n_jobs)
-        return np.stack([_centred_log(radii[:, a]) for a in range(len(ks))])
+        return np.stack(
+            [_centred_log(radii) for radii in neighbor_radii(embedding, self.ks, self.n_jobs)]
+        )
 
 
 def _centred_log(radii: FloatArray) -> FloatArray:

@@ -1,4 +1,9 @@
-"""How kernels are compiled: in parallel, with a cache on disk, and the same sums on every run."""
+"""How kernels are compiled: in parallel, with a cache on disk, and the same sums on every run.
+
+Numba's cache of a kernel is valid as long as the file it stands in does not change, whatever others
+do: so a kernel calls no kernel of another file, and after a change of the options here the cached
+ones (`*.nbi`, `*.nbc`) have to be deleted by hand.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +22,13 @@ _FASTMATH = frozenset({"reassoc", "contract", "nsz", "arcp"})
 
 
 def compiled(
-    *, parallel: bool = False, inline: str = "never", exact: bool = False
+    *, parallel: bool = False, nogil: bool = False, inline: str = "never", exact: bool = False
 ) -> Callable[[Callable[..., Any]], Any]:
     """Compile a kernel at its first call; `exact` keeps to the order of operations as written."""
     # A check for division by 0 would leave a loop no vector registers.
-    options: dict[str, Any] = {"parallel": parallel, "inline": inline, "error_model": "numpy"}
+    options: dict[str, Any] = {
+        "parallel": parallel, "nogil": nogil, "inline": inline, "error_model": "numpy",
+    }  # fmt: skip
     if not exact:
         options["fastmath"] = set(_FASTMATH)
 

@@ -154,33 +154,36 @@ def sum_near(y, s, cell_starts, steps, inverse_cutoff2, found):  # type: ignore[
     for task in prange(n_tasks):
         # Tasks lie scattered over the map, for crowded places to be shared among the threads.
         first = np.int64(task) * _TASK_STRIDE % n_tasks * _CELLS_PER_TASK
-        y0 = y1 = y2 = scale = np.empty(0, np.float32)
         for cell in range(first, first + _CELLS_PER_TASK):
-            if cell >= n_cells:
-                break
-            low, high = cell_starts[cell], cell_starts[cell + 1]
-            if low == high:
-                continue
-            size = 0
-            for step in steps:
-                size += cell_starts[cell + step + 2] - cell_starts[cell + step - 1]
-            if size > len(y0):
-                y0, y1 = np.empty(2 * size, np.float32), np.empty(2 * size, np.float32)
-                y2, scale = np.empty(2 * size, np.float32), np.empty(2 * size, np.float32)
+            if cell < n_cells and cell_starts[cell] < cell_starts[cell + 1]:
+                _sum_near_cell(y, s, cell_starts, cell, steps, inverse_cutoff2, found)
+
+
+@compiled()
+def _sum_near_cell(y, s, cell_starts, cell, steps, inverse_cutoff2, found):  # type: ignore[no-untyped-def]
+    low, high = cell_starts[cell], cell_starts[cell + 1]
+    size = 0
+    for step in steps:
+        size += cell_starts[cell + step + 2] - cell_starts[cell + step - 1]
+    y0, y1 = np.empty(size, np.float32), np.empty(size, np.float32)
+    y2, scale = np.empty(size, np.float32), np.empty(size, np.float32)
+    end, own = 0, 0
+    for step in steps:
+        if step == 0:
+            own = end + low - cell_starts[cell - 1]
+        for j in range(cell_starts[cell + step - 1], cell_starts[cell + step + 2]):
             # Relative to a point of the cell: far from the origin, float32 has no digits for it.
-            c0, c1, c2 = y[0, low], y[1, low], y[2, low]
-            end, own = 0, 0
-            for step in steps:
-                if step == 0:
-                    own = end + low - cell_starts[cell - 1]
-                for j in range(cell_starts[cell + step - 1], cell_starts[cell + step + 2]):
-                    y0[end], y1[end], y2[end] = y[0, j] - c0, y[1, j] - c1, y[2, j] - c2
-                    scale[end] = s[j]
-                    end += 1
-            for i in range(low, high):
-                found[0, i], found[1, i], found[2, i], found[3, i] = _sum_near_one(
-                    y0[:end], y1[:end], y2[:end], scale[:end], own + i - low, inverse_cutoff2
-                )
+            y0[end], y1[end], y2[end] = (
+                y[0, j] - y[0, low],
+                y[1, j] - y[1, low],
+                y[2, j] - y[2, low],
+            )
+            scale[end] = s[j]
+            end += 1
+    for i in range(low, high):
+        found[0, i], found[1, i], found[2, i], found[3, i] = _sum_near_one(
+            y0, y1, y2, scale, own + i - low, inverse_cutoff2
+        )
 
 
 @compiled()
