@@ -112,7 +112,9 @@ def sparse_affinities(
     A pair counts in both rows even if only one of the two has the other as a neighbour: a point in
     a dense place is not aware of an outlier that is, through σ_ij, strongly tied to it.
     """
-    row_starts, columns, values = symmetric_graph(indices, squared_distances.astype(dtype, copy=False))
+    row_starts, columns, values = symmetric_graph(
+        indices, squared_distances.astype(dtype, copy=False)
+    )
     shifts, norms = np.empty(len(sigmas)), np.empty(len(sigmas))
     _normalise_sparse(row_starts, columns, values, sigmas, shifts, norms)
     _squares_to_affinities(row_starts, columns, values, sigmas, shifts, norms)

@@ -66,11 +66,13 @@ def approximate_neighbors(
     indices = np.empty((n, k), np.int32)
     distances = np.empty((n, k))
 
-    def search(cell: int) -> None:
-        _search_cell(cells, cell, n_visited, indices, distances)
+    def search(first: int) -> None:
+        room = np.empty(2 * _DISTANCES_AT_ONCE, np.float32)
+        for cell in range(first, n_cells, n_jobs):
+            room = _search_cell(cells, cell, n_visited, room, indices, distances)
 
     with ThreadPoolExecutor(n_jobs) as pool:
-        for _ in pool.map(search, range(n_cells)):
+        for _ in pool.map(search, range(n_jobs)):
             pass
     # A point far from all others may find too few in the cells it looked at.
     short = np.flatnonzero(~np.isfinite(distances[:, -1]))
@@ -136,27 +138,50 @@ def _cells_to_visit(
 
 
 def _search_cell(
-    cells: _Cells, cell: int, n_visited: int, indices: IntArray, distances: FloatArray
-) -> None:
-    """Find the neighbours of all points of one cell."""
+    cells: _Cells,
+    cell: int,
+    n_visited: int,
+    room: FloatArray,
+    indices: IntArray,
+    distances: FloatArray,
+) -> FloatArray:
+    """Find the neighbours of all points of one cell; return the room for distances, for the next.
+
+    Memory that is asked for and given back at every cell would cost as much as the distances.
+    """
     own = cells.members(cell)
     if own.start == own.stop:
-        return
-    visited = np.argpartition(cells.distances_from(cell), n_visited - 1)[:n_visited]
-    parts = [cells.members(other) for other in np.sort(visited)]
-    at = np.concatenate([np.arange(part.start, part.stop) for part in parts])
+        return room
+    visited = np.sort(np.argpartition(cells.distances_from(cell), n_visited - 1)[:n_visited])
+    at = _ranges(cells.starts[visited], cells.starts[visited + 1])
     # Around the centre: what is squared is then of the size of the distances themselves.
     centre = cells.centres[cell]
     candidates = _with_column(cells.single[at] - centre)
-    candidates[:, -1] = (candidates[:, :-1] ** 2).sum(axis=1)
+    np.einsum("ij,ij->i", candidates[:, :-1], candidates[:, :-1], out=candidates[:, -1])
+    n_wanted = min(indices.shape[1] + 1 + _SPARE, len(at))
+    n_sampled = int(_GUESS_MARGIN * n_wanted / _GUESS_EVERY) + _SPARE
+    n_sampled = min(n_sampled, (len(at) - 1) // _GUESS_EVERY)
     step = max(1, _DISTANCES_AT_ONCE // len(at))
+    if step * len(at) > len(room):
+        room = np.empty(step * len(at), np.float32)
     for start in range(own.start, own.stop, step):
         members = np.arange(start, min(start + step, own.stop))
         # |b|² − 2 ab as one product: |a − b|² less |a|², which does not change the order.
         queries = _with_column(-2.0 * (cells.single[members] - centre))
         queries[:, -1] = 1.0
-        squared = queries @ candidates.T
-        _keep_nearest(cells.points, cells.order, members, at, squared, indices, distances)
+        squared = room[: len(members) * len(at)].reshape(len(members), len(at))
+        np.matmul(queries, candidates.T, out=squared)
+        guesses = np.partition(squared[:, ::_GUESS_EVERY], n_sampled, axis=1)[:, n_sampled].copy()
+        _keep_nearest(
+            cells.points, cells.order, members, at, squared, guesses, n_wanted, indices, distances
+        )
+    return room
+
+
+def _ranges(starts: IntArray, stops: IntArray) -> IntArray:
+    """All integers from each start up to each stop, one range after the other."""
+    sizes = stops - starts
+    return np.repeat(stops - np.cumsum(sizes), sizes) + np.arange(sizes.sum())
 
 
 def _with_column(points: FloatArray) -> FloatArray:
@@ -166,13 +191,14 @@ def _with_column(points: FloatArray) -> FloatArray:
 
 
 @compiled(nogil=True)
-def _keep_nearest(points, order, members, at, squared, indices, distances):  # type: ignore[no-untyped-def]
+def _keep_nearest(  # type: ignore[no-untyped-def]
+    points, order, members, at, squared, guesses, n_wanted, indices, distances
+):
     """Select by the distances in float32, then sort by exact ones, and by index where equal."""
     k = indices.shape[1]
-    n_wanted = min(k + 1 + _SPARE, squared.shape[1])
     for m in range(len(members)):
         own, row = members[m], order[members[m]]
-        kept = _smallest(squared[m], n_wanted)
+        kept = _smallest(squared[m], guesses[m], n_wanted)
         exact = np.empty(len(kept))
         for c in range(len(kept)):
             other = at[kept[c]]
@@ -181,9 +207,8 @@ def _keep_nearest(points, order, members, at, squared, indices, distances):  # t
                 difference = points[own, f] - points[other, f]
                 total += difference * difference
             exact[c] = total
-        by_distance = np.argsort(exact)
         n_found = 0
-        for c in by_distance:
+        for c in np.argsort(exact):
             name, distance = order[at[kept[c]]], np.sqrt(exact[c])
             if name == row:
                 continue
@@ -202,16 +227,11 @@ def _keep_nearest(points, order, members, at, squared, indices, distances):  # t
 
 
 @compiled(nogil=True)
-def _smallest(values, n_wanted):  # type: ignore[no-untyped-def]
+def _smallest(values, guess, n_wanted):  # type: ignore[no-untyped-def]
     """Where the n_wanted smallest values are, in any order; more if some equal the last of them."""
-    n_sampled = int(_GUESS_MARGIN * n_wanted / _GUESS_EVERY) + _SPARE
-    sample = values[::_GUESS_EVERY].copy()
-    bound = values.dtype.type(np.inf)
-    if n_sampled < len(sample):
-        bound = np.partition(sample, n_sampled)[n_sampled]
-    within = _up_to(values, bound)
+    within = _up_to(values, guess, 4 * n_wanted)
     if len(within) < n_wanted:
-        within = _up_to(values, values.dtype.type(np.inf))
+        within = _up_to(values, np.float32(np.inf), len(values))
     if len(within) > n_wanted:
         inner = values[within]
         within = within[inner <= np.partition(inner, n_wanted - 1)[n_wanted - 1]]
@@ -219,12 +239,9 @@ def _smallest(values, n_wanted):  # type: ignore[no-untyped-def]
 
 
 @compiled(nogil=True)
-def _up_to(values, bound):  # type: ignore[no-untyped-def]
-    """Where values are at most the bound, which few of them are."""
-    n_within = 0
-    for i in range(len(values)):
-        n_within += values[i] <= bound
-    within = np.empty(n_within, np.int32)
+def _up_to(values, bound, most):  # type: ignore[no-untyped-def]
+    """Where values are at most the bound, which few of them are; none if there are too many."""
+    within = np.empty(most, np.int32)
     found = 0
     for start in range(0, len(values), _BLOCK):
         block = values[start : start + _BLOCK]
@@ -232,11 +249,13 @@ def _up_to(values, bound):  # type: ignore[no-untyped-def]
         for i in range(len(block)):
             any_within |= block[i] <= bound
         if any_within:
+            if found + len(block) > most and bound < np.inf:
+                return within[:0]
             for i in range(len(block)):
                 if block[i] <= bound:
                     within[found] = start + i
                     found += 1
-    return within
+    return within[:found]
 
 
 @contextmanager
