@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-quick lint quality optimizer clean
+.PHONY: demo test test-quick lint quality optimizer bench clean
 
 demo: $(VENV)/ready
 	$(BIN)/python examples/demo.py demo-output
@@ -26,11 +26,19 @@ quality: $(VENV)/ready
 optimizer: $(VENV)/ready
 	$(BIN)/python benchmarks/optimizer.py
 
+# docs/benchmarks: speed beside the peers. It takes long, and wants the machine for itself.
+bench: $(VENV)/bench-ready
+	$(BIN)/python benchmarks/speed.py
+
 $(VENV)/ready: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "dtsne needs Python 3.11 or newer: make PYTHON=python3.12 …")'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable ".[dev]"
+	touch $@
+
+$(VENV)/bench-ready: $(VENV)/ready
+	$(BIN)/python -m pip install --quiet --editable ".[bench]"
 	touch $@
 
 clean:
