@@ -31,6 +31,7 @@ from dtsne._input import (
 from dtsne._messages import shown_messages, warn
 from dtsne._optimizer import PAPER, SCALED, Checkpoint, Rule, Schedule, descend
 from dtsne._parameters import check_parameters, check_start
+from dtsne._progress import shown_progress
 from dtsne._repulsion import exact_repulsion
 from dtsne._threads import limited_threads, resolve_n_jobs
 
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from dtsne._affinities import Affinities
+    from dtsne._progress import Progress
     from dtsne._typing import FloatArray, IntArray
 
 _LOGGER = logging.getLogger(__name__)
@@ -107,7 +109,9 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
     n_jobs : int or None, default=None
         Number of threads; None or -1 for all. It never changes the result.
     verbose : int, default=0
-        1 shows what happens and KL as it falls, through `logging` on standard error.
+        1 shows, on standard error, what is done, KL as it falls, and an estimate of the time left:
+        as a bar on a terminal or in a notebook, and elsewhere as a line every few seconds. 2 adds a
+        line through `logging` for every 10 iterations.
     callback : callable or None, default=None
         Called every 10 iterations with the iteration, KL and the map (not to be written to); a true
         result ends the fit.
@@ -135,6 +139,9 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
     neighbor_recall_ : float
         Share of the 3·perplexity nearest neighbours that were found: 1 up to 20,000 points; beyond,
         measured on a sample, the search being widened until it is .99.
+    timings_ : dict of str to float
+        CPU seconds by phase. "preparing", "neighbours", "affinities", "start" and "descent" add up
+        to the whole; "attraction", "repulsion" and "calibration" are parts of "descent".
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Where X had names of columns, all strings.
@@ -236,11 +243,17 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         embedding : ndarray of shape (n, n_components)
         """
         check_parameters(self)
-        checked = self._check_data(X)
         n_threads = resolve_n_jobs(self.n_jobs)
-        with shown_messages(self.verbose), limited_threads(n_threads):
-            data = prepare(checked, metric=self.metric, n_pcs=self.n_pcs)
-            self._run(data, n_threads, np.float32 if checked.dtype == np.float32 else np.float64)
+        with (
+            limited_threads(n_threads),
+            shown_messages(self.verbose),
+            shown_progress(self.verbose) as progress,
+        ):
+            with progress.phase("preparing"):
+                checked = self._check_data(X)
+                data = prepare(checked, metric=self.metric, n_pcs=self.n_pcs)
+            dtype = np.float32 if checked.dtype == np.float32 else np.float64
+            self._run(data, n_threads, dtype, progress)
         return self.embedding_
 
     @property
@@ -273,7 +286,7 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
                 ) from error
             raise
 
-    def _run(self, data: Data, n_threads: int, dtype: type) -> None:
+    def _run(self, data: Data, n_threads: int, dtype: type, progress: Progress) -> None:
         n = len(data)
         perplexity = fitting_perplexity(self.perplexity, n)
         # Everything that can be refused is refused before the long work.
@@ -284,12 +297,14 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
             what = f"P over all pairs of {n} points"
             check_memory(_BYTES_PER_PAIR * n * n, what, "free some memory, or map fewer points")
         n_neighbors = min(n - 1, int(np.ceil(NEIGHBORS_PER_PERPLEXITY * perplexity)))
-        indices, distances, recall = data.neighbors(n_neighbors, n_threads)
-        apart = with_copies_apart(data, distances, perplexity)
-        if apart is not None:
-            data = apart
+        with progress.phase("neighbours"):
             indices, distances, recall = data.neighbors(n_neighbors, n_threads)
-        sigmas, unit, affinities = _affinities_of(data, indices, distances, perplexity)
+            apart = with_copies_apart(data, distances, perplexity)
+            if apart is not None:
+                data = apart
+                indices, distances, recall = data.neighbors(n_neighbors, n_threads)
+        with progress.phase("affinities"):
+            sigmas, unit, affinities = _affinities_of(data, indices, distances, perplexity)
 
         scales = (sigmas / unit) ** self.density_scale
         calibration = None
@@ -306,23 +321,28 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
                 density_scale=self.density_scale,
                 n_jobs=n_threads,
             )
-        start = own_start
-        if start is None:
-            start = self._start(data, affinities, unit)
-            if self.optimizer == "scaled":
-                start = _start.separate_copies(start, scales, perplexity)
+        with progress.phase("start"):
+            start = own_start
+            if start is None:
+                start = self._start(data, affinities, unit)
+                if self.optimizer == "scaled":
+                    start = _start.separate_copies(start, scales, perplexity)
         rule = self._rules[self.optimizer]
         schedule = self._schedule(rule, n)
-        engine = CpuEngine(affinities, self._repulsion(n, n_threads))
-        steps = descend(engine, start, scales, rule, schedule, calibration)
-        self._consume(
-            steps,
-            schedule,
-            dtype,
-            sigma_=sigmas * data.unit,
-            perplexity_=perplexity,
-            neighbor_recall_=recall,
-        )
+        timings = progress.timings
+        engine = CpuEngine(affinities, self._repulsion(n, n_threads), timings)
+        steps = descend(engine, start, scales, rule, schedule, calibration, timings)
+        with progress.phase("descent"):
+            self._consume(
+                steps,
+                schedule,
+                progress,
+                dtype,
+                sigma_=sigmas * data.unit,
+                perplexity_=perplexity,
+                neighbor_recall_=recall,
+                timings_=timings.cpu,
+            )
 
     def _repulsion(self, n: int, n_threads: int) -> Repulsion:
         if self.method == "fft" or (self.method == "auto" and n > _MAX_DENSE):
@@ -355,7 +375,12 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         )
 
     def _consume(
-        self, steps: Iterator[Checkpoint], schedule: Schedule, dtype: type, **fitted: Any
+        self,
+        steps: Iterator[Checkpoint],
+        schedule: Schedule,
+        progress: Progress,
+        dtype: type,
+        **fitted: Any,
     ) -> None:
         history: list[tuple[int, float]] = []
         best: Checkpoint | None = None
@@ -381,7 +406,8 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
                         "use learning_rate='auto' or a smaller one."
                     )
                 best = last if last.improves(best) else best
-                _LOGGER.info("iteration %4d  KL %.4f", last.iteration, last.kl)
+                progress.advance(last.iteration, schedule.expected_end(last.iteration), kl=last.kl)
+                _LOGGER.debug("iteration %4d  KL %.4f", last.iteration, last.kl)
                 if self.callback is not None:
                     shown = last.embedding.view()
                     shown.flags.writeable = False

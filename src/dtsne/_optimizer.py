@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dtsne._timings import Timings
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -29,6 +31,8 @@ _LONGEST_STEP = 5.0
 _N_EXAGGERATED = 40
 # Points that are all alike can be drawn perfectly; relative to a KL of 0 nothing ever settles.
 _SMALL_KL = 1e-3
+# Most descents settle by about this iteration, whatever the number of points.
+_TYPICAL_END = 200
 
 
 @dataclass(frozen=True)
@@ -64,6 +68,12 @@ class Schedule:
             return 1.0
         return self.exaggeration + (1.0 - self.exaggeration) * iteration / _N_EXAGGERATED
 
+    def expected_end(self, iteration: int = 0) -> int:
+        """Guess at which iteration the descent will end, having come as far as this one."""
+        if self.tol == 0:
+            return self.max_iter
+        return min(self.max_iter, max(_TYPICAL_END, int(1.1 * iteration)))
+
 
 @dataclass(frozen=True)
 class Checkpoint:
@@ -95,12 +105,14 @@ def descend(
     rule: Rule,
     schedule: Schedule,
     calibration: Calibration | None = None,
+    timings: Timings | None = None,
 ) -> Iterator[Checkpoint]:
     """Minimise KL(P‖Q), handing out a checkpoint every few iterations and at the end.
 
     Whoever consumes the checkpoints decides what to keep and may stop at any time. The descent ends
     by itself once KL changes by less than ``tol`` of itself an iteration, or after ``max_iter``.
     """
+    timings = Timings() if timings is None else timings
     motion = _Motion(start, np.zeros_like(start), np.ones_like(start))
     n_rounds = 0 if calibration is None else calibration.plan.n_rounds
     n_calibrated = 0
@@ -123,9 +135,10 @@ def descend(
                 return
             previous_kl = found.kl if iteration >= _N_EXAGGERATED else None
             if calibration is not None and calibration.is_due(n_calibrated, relative_change):
-                if n_calibrated == 0:
-                    calibration = calibration.following(motion.embedding)
-                scales = calibration.adjust(motion.embedding, scales)
+                with timings.phase("calibration"):
+                    if n_calibrated == 0:
+                        calibration = calibration.following(motion.embedding)
+                    scales = calibration.adjust(motion.embedding, scales)
                 n_calibrated += 1
                 previous_kl = None  # of another objective
                 motion = _Motion(motion.embedding, np.zeros_like(start), motion.gains)
