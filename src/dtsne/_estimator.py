@@ -19,15 +19,16 @@ from dtsne._affinities import (
 )
 from dtsne._calibration import Calibration, CalibrationPlan
 from dtsne._engine import CpuEngine, Repulsion
+from dtsne._estimate import Job, check_job, description
 from dtsne._fft_repulsion import FftRepulsion
 from dtsne._input import (
     NEIGHBORS_PER_PERPLEXITY,
     Data,
-    check_memory,
     fitting_perplexity,
     prepare,
     with_copies_apart,
 )
+from dtsne._memory import available_memory
 from dtsne._messages import shown_messages, warn
 from dtsne._optimizer import PAPER, SCALED, Checkpoint, Rule, Schedule, descend
 from dtsne._parameters import check_parameters, check_start
@@ -49,8 +50,6 @@ _LOGGER = logging.getLogger(__name__)
 # Up to this many points P is kept over all pairs, as the paper defines it; beyond, over the nearest
 # neighbours, which changes σ by a few percent (docs/optimiser.md) and needs 20 times less memory.
 _MAX_DENSE = 10_000
-# Float64 distances, float32 affinities, and what the search for σ needs meanwhile.
-_BYTES_PER_PAIR = 16
 _MIN_POINTS = 4
 _DEFAULT_TOL = 5e-4
 # A map that starts without any order needs more of a pull to find one.
@@ -109,9 +108,10 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
     n_jobs : int or None, default=None
         Number of threads; None or -1 for all. It never changes the result.
     verbose : int, default=0
-        1 shows, on standard error, what is done, KL as it falls, and an estimate of the time left:
-        as a bar on a terminal or in a notebook, and elsewhere as a line every few seconds. 2 adds a
-        line through `logging` for every 10 iterations.
+        1 shows, on standard error, an estimate of time and memory, and then what is done, KL as it
+        falls, and about how much time is left: as a bar on a terminal or in a notebook, and
+        elsewhere as a line every few seconds. 2 adds a line through `logging` for every 10
+        iterations.
     callback : callable or None, default=None
         Called every 10 iterations with the iteration, KL and the map (not to be written to); a true
         result ends the fit.
@@ -293,9 +293,9 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         own_start = (
             None if isinstance(self.init, str) else check_start(self.init, n, self.n_components)
         )
-        if n <= _MAX_DENSE:
-            what = f"P over all pairs of {n} points"
-            check_memory(_BYTES_PER_PAIR * n * n, what, "free some memory, or map fewer points")
+        rule = self._rules[self.optimizer]
+        schedule = self._schedule(rule, n)
+        self._announce(data, perplexity, schedule, n_threads)
         n_neighbors = min(n - 1, int(np.ceil(NEIGHBORS_PER_PERPLEXITY * perplexity)))
         with progress.phase("neighbours"):
             indices, distances, recall = data.neighbors(n_neighbors, n_threads)
@@ -327,8 +327,6 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
                 start = self._start(data, affinities, unit)
                 if self.optimizer == "scaled":
                     start = _start.separate_copies(start, scales, perplexity)
-        rule = self._rules[self.optimizer]
-        schedule = self._schedule(rule, n)
         timings = progress.timings
         engine = CpuEngine(affinities, self._repulsion(n, n_threads), timings)
         steps = descend(engine, start, scales, rule, schedule, calibration, timings)
@@ -343,6 +341,21 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
                 neighbor_recall_=recall,
                 timings_=timings.cpu,
             )
+
+    def _announce(self, data: Data, perplexity: float, schedule: Schedule, n_threads: int) -> None:
+        """Say what the fit will take, and refuse one that does not fit into memory."""
+        job = Job(
+            n=len(data),
+            d=data.n_dimensions,
+            n_components=self.n_components,
+            perplexity=perplexity,
+            max_dense=_MAX_DENSE,
+            method=self.method,
+            n_iter=schedule.expected_end(),
+            n_threads=n_threads,
+        )
+        check_job(job, available_memory())
+        _LOGGER.info(description(job))
 
     def _repulsion(self, n: int, n_threads: int) -> Repulsion:
         if self.method == "fft" or (self.method == "auto" and n > _MAX_DENSE):
