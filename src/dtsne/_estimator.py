@@ -18,6 +18,7 @@ from dtsne._affinities import (
     sparse_affinities,
 )
 from dtsne._calibration import Calibration, CalibrationPlan
+from dtsne._checkpoint import open_checkpoints
 from dtsne._engine import CpuEngine, Repulsion
 from dtsne._estimate import Job, check_job, description
 from dtsne._fft_repulsion import FftRepulsion
@@ -30,7 +31,7 @@ from dtsne._input import (
 )
 from dtsne._memory import available_memory
 from dtsne._messages import shown_messages, warn
-from dtsne._optimizer import PAPER, SCALED, Checkpoint, Rule, Schedule, descend
+from dtsne._optimizer import PAPER, SCALED, Checkpoint, Rule, Schedule, State, descend
 from dtsne._parameters import check_parameters, check_start
 from dtsne._progress import shown_progress
 from dtsne._repulsion import exact_repulsion
@@ -38,10 +39,12 @@ from dtsne._threads import limited_threads, resolve_n_jobs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from os import PathLike
 
     from numpy.typing import ArrayLike
 
     from dtsne._affinities import Affinities
+    from dtsne._checkpoint import History, NoCheckpoints
     from dtsne._progress import Progress
     from dtsne._typing import FloatArray, IntArray
 
@@ -115,6 +118,11 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
     callback : callable or None, default=None
         Called every 10 iterations with the iteration, KL and the map (not to be written to); a true
         result ends the fit.
+    checkpoint : str, path or None, default=None
+        File in which to keep the descent, every 30 seconds and at Ctrl-C. A fit of the same data
+        with the same parameters goes on from it and comes to the map it would have come to: the
+        same bits if the repulsion is exact, and one as good with "fft", whose grid is chosen anew.
+        Neighbours and affinities are computed again. The file is removed after a successful fit.
 
     Attributes
     ----------
@@ -166,6 +174,8 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
     # What the experiments in benchmarks/optimizer.py vary.
     _rules: ClassVar[dict[str, Rule]] = {"paper": PAPER, "scaled": SCALED}
     _calibration_plan: ClassVar[CalibrationPlan] = CalibrationPlan()
+    # Seconds: little to lose, and little to write even for a million points (70 MB).
+    _checkpoint_every: ClassVar[float] = 30.0
 
     def __init__(
         self,
@@ -189,6 +199,7 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         n_jobs: int | None = None,
         verbose: int = 0,
         callback: Callable[[int, float, FloatArray], bool | None] | None = None,
+        checkpoint: str | PathLike[str] | None = None,
     ) -> None:
         self.n_components = n_components
         self.perplexity = perplexity
@@ -209,6 +220,7 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.callback = callback
+        self.checkpoint = checkpoint
 
     def fit(self, X: ArrayLike, y: None = None) -> DTSNE:  # noqa: ARG002
         """Map the data.
@@ -296,6 +308,7 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         rule = self._rules[self.optimizer]
         schedule = self._schedule(rule, n)
         self._announce(data, perplexity, schedule, n_threads)
+        checkpoints = open_checkpoints(self, data)
         n_neighbors = min(n - 1, int(np.ceil(NEIGHBORS_PER_PERPLEXITY * perplexity)))
         with progress.phase("neighbours"):
             indices, distances, recall = data.neighbors(n_neighbors, n_threads)
@@ -329,10 +342,13 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
                     start = _start.separate_copies(start, scales, perplexity)
         timings = progress.timings
         engine = CpuEngine(affinities, self._repulsion(n, n_threads), timings)
-        steps = descend(engine, start, scales, rule, schedule, calibration, timings)
+        state, history = checkpoints.resume(State.at_start(start, scales, calibration))
+        steps = descend(engine, state, rule, schedule, timings)
         with progress.phase("descent"):
             self._consume(
                 steps,
+                history,
+                checkpoints,
                 schedule,
                 progress,
                 dtype,
@@ -390,21 +406,22 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
     def _consume(
         self,
         steps: Iterator[Checkpoint],
+        history: History,
+        checkpoints: NoCheckpoints,
         schedule: Schedule,
         progress: Progress,
         dtype: type,
         **fitted: Any,
     ) -> None:
-        history: list[tuple[int, float]] = []
         best: Checkpoint | None = None
         stopped = False
 
         def keep(checkpoint: Checkpoint) -> None:
-            self.embedding_: FloatArray = checkpoint.embedding.astype(dtype)
+            self.embedding_: FloatArray = checkpoint.state.embedding.astype(dtype)
             self.kl_divergence_ = checkpoint.kl
-            self.kernel_scale_ = checkpoint.scales
-            self.n_iter_ = checkpoint.iteration
-            self.n_calibrations_ = checkpoint.n_calibrated
+            self.kernel_scale_ = checkpoint.state.scales
+            self.n_iter_ = checkpoint.state.iteration
+            self.n_calibrations_ = checkpoint.state.n_calibrated
             self.converged_ = checkpoint.settled
             self.history_ = np.array(history)
             for name, value in fitted.items():
@@ -412,26 +429,30 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
 
         try:
             for last in steps:
-                history.append((last.iteration, last.kl))
+                iteration = last.state.iteration
+                history.append((iteration, last.kl))
                 if not np.isfinite(last.kl):
                     raise FloatingPointError(
-                        f"The descent diverged by iteration {last.iteration}; "
+                        f"The descent diverged by iteration {iteration}; "
                         "use learning_rate='auto' or a smaller one."
                     )
                 best = last if last.improves(best) else best
-                progress.advance(last.iteration, schedule.expected_end(last.iteration), kl=last.kl)
-                _LOGGER.debug("iteration %4d  KL %.4f", last.iteration, last.kl)
+                checkpoints.keep(last.state, history)
+                progress.advance(iteration, schedule.expected_end(iteration), kl=last.kl)
+                _LOGGER.debug("iteration %4d  KL %.4f", iteration, last.kl)
                 if self.callback is not None:
-                    shown = last.embedding.view()
+                    shown = last.state.embedding.view()
                     shown.flags.writeable = False
-                    stopped = bool(self.callback(last.iteration, last.kl, shown))
+                    stopped = bool(self.callback(iteration, last.kl, shown))
                     if stopped:
                         break
         except KeyboardInterrupt:
             if best is not None:
                 keep(best)
+                checkpoints.write(last.state, history)
             raise
         keep(last)
+        checkpoints.remove()
         if schedule.tol > 0 and not (self.converged_ or stopped):
             warn(
                 f"KL had not settled after max_iter={self.max_iter} iterations; "
