@@ -8,7 +8,7 @@ import pytest
 from dtsne._calibration import Calibration, CalibrationPlan
 from dtsne._engine import Evaluation
 from dtsne._neighbors import nearest_neighbors
-from dtsne._optimizer import CHECK_EVERY, PAPER, SCALED, Schedule, descend
+from dtsne._optimizer import CHECK_EVERY, PAPER, SCALED, Schedule, State, descend
 
 
 class Bowl:
@@ -24,18 +24,21 @@ class Bowl:
         return Evaluation(embedding / len(embedding), kl if with_kl else None)
 
 
+FLAT = State.at_start(np.ones((4, 2)), np.ones(4))
+
+
 def schedule(**changes) -> Schedule:
     return replace(Schedule(learning_rate=1.0, exaggeration=1.0, max_iter=100, tol=0.0), **changes)
 
 
 def test_paper_is_momentum_descent_as_written():
     start = np.array([[1.0, -2.0], [3.0, 0.5]])
-    *_, last = descend(Bowl(), start, np.ones(2), PAPER, schedule(max_iter=30))
+    *_, last = descend(Bowl(), State.at_start(start, np.ones(2)), PAPER, schedule(max_iter=30))
     y, previous = start, start
     for iteration in range(30):
         momentum = 0.5 if iteration < 20 else 0.8
         y, previous = y - 1.0 * (y / 2) + momentum * (y - previous), y
-    np.testing.assert_allclose(last.embedding, y, rtol=1e-12)
+    np.testing.assert_allclose(last.state.embedding, y, rtol=1e-12)
 
 
 # Two pairs of opposite points, so that steps cancel and the centre stays where it is.
@@ -46,53 +49,51 @@ SCALES = np.array([1.0, 1.0, 3.0, 3.0])
 def test_scaled_moves_each_point_in_units_of_its_own_scale():
     # One step from rest, before gains or momentum can matter.
     *_, last = descend(
-        Bowl(), OPPOSITES, SCALES, replace(SCALED, gains=False),
+        Bowl(), State.at_start(OPPOSITES, SCALES), replace(SCALED, gains=False),
         schedule(learning_rate=0.1, max_iter=1),
     )  # fmt: skip
-    moved = np.abs(last.embedding - OPPOSITES)
+    moved = np.abs(last.state.embedding - OPPOSITES)
     np.testing.assert_allclose(moved[2:], 9 * moved[:2])
     np.testing.assert_allclose(moved[0], 0.1 / 4)
 
 
 def test_no_step_is_longer_than_a_few_scales():
     start = 1e6 * OPPOSITES
-    *_, last = descend(Bowl(), start, SCALES, SCALED, schedule(learning_rate=1e3, max_iter=1))
-    np.testing.assert_allclose(np.linalg.norm(last.embedding - start, axis=1), 5 * SCALES)
+    *_, last = descend(
+        Bowl(), State.at_start(start, SCALES), SCALED, schedule(learning_rate=1e3, max_iter=1)
+    )
+    np.testing.assert_allclose(np.linalg.norm(last.state.embedding - start, axis=1), 5 * SCALES)
 
 
 def test_map_does_not_wander_off(rng):
     start = rng.normal(size=(20, 2))
-    *_, last = descend(Bowl(), start, rng.uniform(0.5, 2, size=20), SCALED, schedule(max_iter=50))
-    np.testing.assert_allclose(last.embedding.mean(axis=0), start.mean(axis=0), atol=1e-9)
+    state = State.at_start(start, rng.uniform(0.5, 2, size=20))
+    *_, last = descend(Bowl(), state, SCALED, schedule(max_iter=50))
+    np.testing.assert_allclose(last.state.embedding.mean(axis=0), start.mean(axis=0), atol=1e-9)
 
 
 def test_stops_when_kl_has_settled_and_says_so():
     checkpoints = list(
         descend(
-            Bowl(), np.ones((4, 2)), np.ones(4), SCALED,
+            Bowl(), FLAT, SCALED,
             schedule(learning_rate=0.5, tol=1e-3, max_iter=5000),
         )
     )  # fmt: skip
     assert checkpoints[-1].settled
-    assert checkpoints[-1].iteration < 5000
+    assert checkpoints[-1].state.iteration < 5000
     assert not any(c.settled for c in checkpoints[:-1])
     last, before = checkpoints[-1].kl, checkpoints[-2].kl
     assert (before - last) / CHECK_EVERY < 1e-3 * last
 
 
 def test_tol_0_runs_to_the_end_and_checks_there():
-    iterations = [
-        c.iteration
-        for c in descend(Bowl(), np.ones((4, 2)), np.ones(4), PAPER, schedule(max_iter=33))
-    ]
+    iterations = [c.state.iteration for c in descend(Bowl(), FLAT, PAPER, schedule(max_iter=33))]
     assert iterations == [0, 10, 20, 30, 33]
 
 
 def test_exaggeration_falls_to_one():
     bowl = Bowl()
-    list(
-        descend(bowl, np.ones((4, 2)), np.ones(4), SCALED, schedule(exaggeration=3.0, max_iter=60))
-    )
+    list(descend(bowl, FLAT, SCALED, schedule(exaggeration=3.0, max_iter=60)))
     given = np.array(bowl.exaggerations)
     assert given[0] == 3.0
     assert (np.diff(given[:41]) < 0).all()
@@ -148,11 +149,9 @@ def test_calibration_keeps_the_unit_where_most_points_are_copies(rng):
 
 def test_rounds_of_calibration_are_all_made_before_the_end(rng):
     points = rng.normal(size=(50, 2))
-    calibration = calibration_of(points, np.ones(50))
-    checkpoints = list(
-        descend(Bowl(), points, np.ones(50), SCALED, schedule(tol=0.1, max_iter=500), calibration)
-    )
-    assert checkpoints[-1].n_calibrated == CalibrationPlan().n_rounds
+    state = State.at_start(points, np.ones(50), calibration_of(points, np.ones(50)))
+    checkpoints = list(descend(Bowl(), state, SCALED, schedule(tol=0.1, max_iter=500)))
+    assert checkpoints[-1].state.n_calibrated == CalibrationPlan().n_rounds
     assert checkpoints[-1].settled
 
 

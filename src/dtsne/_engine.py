@@ -20,6 +20,7 @@ import numpy as np
 
 from dtsne._attraction import attractive_cost, attractive_forces
 from dtsne._repulsion import exact_repulsion
+from dtsne._timings import Timings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,9 +57,15 @@ class Engine(Protocol):
 class CpuEngine:
     """Attraction over the pairs of P, and any kind of repulsion, in float64."""
 
-    def __init__(self, affinities: Affinities, repulsion: Repulsion = exact_repulsion) -> None:
+    def __init__(
+        self,
+        affinities: Affinities,
+        repulsion: Repulsion = exact_repulsion,
+        timings: Timings | None = None,
+    ) -> None:
         self._affinities = affinities
         self._repulsion = repulsion
+        self._timings = Timings() if timings is None else timings
         self._negative_entropy = affinities.negative_entropy
 
     def evaluate(
@@ -73,11 +80,14 @@ class CpuEngine:
         n, n_components = embedding.shape
         coordinates = np.zeros((3, n))
         coordinates[:n_components] = embedding.T
-        attraction = attractive_forces(self._affinities, coordinates, scales)
-        repulsion, normaliser = self._repulsion(coordinates, scales)
+        with self._timings.phase("attraction"):
+            attraction = attractive_forces(self._affinities, coordinates, scales)
+        with self._timings.phase("repulsion"):
+            repulsion, normaliser = self._repulsion(coordinates, scales)
         forces = exaggeration * attraction - repulsion / normaliser
         kl = None
         if with_kl:
-            cost = attractive_cost(self._affinities, coordinates, scales)
+            with self._timings.phase("attraction"):
+                cost = attractive_cost(self._affinities, coordinates, scales)
             kl = self._negative_entropy + cost + float(np.log(normaliser))
         return Evaluation(4.0 * forces[:n_components].T, kl)

@@ -18,28 +18,34 @@ from dtsne._affinities import (
     sparse_affinities,
 )
 from dtsne._calibration import Calibration, CalibrationPlan
+from dtsne._checkpoint import open_checkpoints
 from dtsne._engine import CpuEngine, Repulsion
+from dtsne._estimate import Job, check_job, description
 from dtsne._fft_repulsion import FftRepulsion
 from dtsne._input import (
     NEIGHBORS_PER_PERPLEXITY,
     Data,
-    check_memory,
     fitting_perplexity,
     prepare,
     with_copies_apart,
 )
+from dtsne._memory import available_memory
 from dtsne._messages import shown_messages, warn
-from dtsne._optimizer import PAPER, SCALED, Checkpoint, Rule, Schedule, descend
+from dtsne._optimizer import PAPER, SCALED, Checkpoint, Rule, Schedule, State, descend
 from dtsne._parameters import check_parameters, check_start
+from dtsne._progress import shown_progress
 from dtsne._repulsion import exact_repulsion
 from dtsne._threads import limited_threads, resolve_n_jobs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from os import PathLike
 
     from numpy.typing import ArrayLike
 
     from dtsne._affinities import Affinities
+    from dtsne._checkpoint import History, NoCheckpoints
+    from dtsne._progress import Progress
     from dtsne._typing import FloatArray, IntArray
 
 _LOGGER = logging.getLogger(__name__)
@@ -47,8 +53,6 @@ _LOGGER = logging.getLogger(__name__)
 # Up to this many points P is kept over all pairs, as the paper defines it; beyond, over the nearest
 # neighbours, which changes σ by a few percent (docs/optimiser.md) and needs 20 times less memory.
 _MAX_DENSE = 10_000
-# Float64 distances, float32 affinities, and what the search for σ needs meanwhile.
-_BYTES_PER_PAIR = 16
 _MIN_POINTS = 4
 _DEFAULT_TOL = 5e-4
 # A map that starts without any order needs more of a pull to find one.
@@ -107,10 +111,18 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
     n_jobs : int or None, default=None
         Number of threads; None or -1 for all. It never changes the result.
     verbose : int, default=0
-        1 shows what happens and KL as it falls, through `logging` on standard error.
+        1 shows, on standard error, an estimate of time and memory, and then what is done, KL as it
+        falls, and about how much time is left: as a bar on a terminal or in a notebook, and
+        elsewhere as a line every few seconds. 2 adds a line through `logging` for every 10
+        iterations.
     callback : callable or None, default=None
         Called every 10 iterations with the iteration, KL and the map (not to be written to); a true
         result ends the fit.
+    checkpoint : str, path or None, default=None
+        File in which to keep the descent, every 30 seconds and at Ctrl-C. A fit of the same data
+        with the same parameters goes on from it and comes to the map it would have come to: the
+        same bits if the repulsion is exact, and one as good with "fft", whose grid is chosen anew.
+        Neighbours and affinities are computed again. The file is removed after a successful fit.
 
     Attributes
     ----------
@@ -135,6 +147,9 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
     neighbor_recall_ : float
         Share of the 3·perplexity nearest neighbours that were found: 1 up to 20,000 points; beyond,
         measured on a sample, the search being widened until it is .99.
+    timings_ : dict of str to float
+        CPU seconds by phase. "preparing", "neighbours", "affinities", "start" and "descent" add up
+        to the whole; "attraction", "repulsion" and "calibration" are parts of "descent".
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Where X had names of columns, all strings.
@@ -159,6 +174,8 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
     # What the experiments in benchmarks/optimizer.py vary.
     _rules: ClassVar[dict[str, Rule]] = {"paper": PAPER, "scaled": SCALED}
     _calibration_plan: ClassVar[CalibrationPlan] = CalibrationPlan()
+    # Seconds: little to lose, and little to write even for a million points (70 MB).
+    _checkpoint_every: ClassVar[float] = 30.0
 
     def __init__(
         self,
@@ -182,6 +199,7 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         n_jobs: int | None = None,
         verbose: int = 0,
         callback: Callable[[int, float, FloatArray], bool | None] | None = None,
+        checkpoint: str | PathLike[str] | None = None,
     ) -> None:
         self.n_components = n_components
         self.perplexity = perplexity
@@ -202,6 +220,7 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.callback = callback
+        self.checkpoint = checkpoint
 
     def fit(self, X: ArrayLike, y: None = None) -> DTSNE:  # noqa: ARG002
         """Map the data.
@@ -236,11 +255,17 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         embedding : ndarray of shape (n, n_components)
         """
         check_parameters(self)
-        checked = self._check_data(X)
         n_threads = resolve_n_jobs(self.n_jobs)
-        with shown_messages(self.verbose), limited_threads(n_threads):
-            data = prepare(checked, metric=self.metric, n_pcs=self.n_pcs)
-            self._run(data, n_threads, np.float32 if checked.dtype == np.float32 else np.float64)
+        with (
+            limited_threads(n_threads),
+            shown_messages(self.verbose),
+            shown_progress(self.verbose) as progress,
+        ):
+            with progress.phase("preparing"):
+                checked = self._check_data(X)
+                data = prepare(checked, metric=self.metric, n_pcs=self.n_pcs)
+            dtype = np.float32 if checked.dtype == np.float32 else np.float64
+            self._run(data, n_threads, dtype, progress)
         return self.embedding_
 
     @property
@@ -273,23 +298,26 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
                 ) from error
             raise
 
-    def _run(self, data: Data, n_threads: int, dtype: type) -> None:
+    def _run(self, data: Data, n_threads: int, dtype: type, progress: Progress) -> None:
         n = len(data)
         perplexity = fitting_perplexity(self.perplexity, n)
         # Everything that can be refused is refused before the long work.
         own_start = (
             None if isinstance(self.init, str) else check_start(self.init, n, self.n_components)
         )
-        if n <= _MAX_DENSE:
-            what = f"P over all pairs of {n} points"
-            check_memory(_BYTES_PER_PAIR * n * n, what, "free some memory, or map fewer points")
+        rule = self._rules[self.optimizer]
+        schedule = self._schedule(rule, n)
+        self._announce(data, perplexity, schedule, n_threads)
+        checkpoints = open_checkpoints(self, data)
         n_neighbors = min(n - 1, int(np.ceil(NEIGHBORS_PER_PERPLEXITY * perplexity)))
-        indices, distances, recall = data.neighbors(n_neighbors, n_threads)
-        apart = with_copies_apart(data, distances, perplexity)
-        if apart is not None:
-            data = apart
+        with progress.phase("neighbours"):
             indices, distances, recall = data.neighbors(n_neighbors, n_threads)
-        sigmas, unit, affinities = _affinities_of(data, indices, distances, perplexity)
+            apart = with_copies_apart(data, distances, perplexity)
+            if apart is not None:
+                data = apart
+                indices, distances, recall = data.neighbors(n_neighbors, n_threads)
+        with progress.phase("affinities"):
+            sigmas, unit, affinities = _affinities_of(data, indices, distances, perplexity)
 
         scales = (sigmas / unit) ** self.density_scale
         calibration = None
@@ -306,23 +334,44 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
                 density_scale=self.density_scale,
                 n_jobs=n_threads,
             )
-        start = own_start
-        if start is None:
-            start = self._start(data, affinities, unit)
-            if self.optimizer == "scaled":
-                start = _start.separate_copies(start, scales, perplexity)
-        rule = self._rules[self.optimizer]
-        schedule = self._schedule(rule, n)
-        engine = CpuEngine(affinities, self._repulsion(n, n_threads))
-        steps = descend(engine, start, scales, rule, schedule, calibration)
-        self._consume(
-            steps,
-            schedule,
-            dtype,
-            sigma_=sigmas * data.unit,
-            perplexity_=perplexity,
-            neighbor_recall_=recall,
+        with progress.phase("start"):
+            start = own_start
+            if start is None:
+                start = self._start(data, affinities, unit)
+                if self.optimizer == "scaled":
+                    start = _start.separate_copies(start, scales, perplexity)
+        timings = progress.timings
+        engine = CpuEngine(affinities, self._repulsion(n, n_threads), timings)
+        state, history = checkpoints.resume(State.at_start(start, scales, calibration))
+        steps = descend(engine, state, rule, schedule, timings)
+        with progress.phase("descent"):
+            self._consume(
+                steps,
+                history,
+                checkpoints,
+                schedule,
+                progress,
+                dtype,
+                sigma_=sigmas * data.unit,
+                perplexity_=perplexity,
+                neighbor_recall_=recall,
+                timings_=timings.cpu,
+            )
+
+    def _announce(self, data: Data, perplexity: float, schedule: Schedule, n_threads: int) -> None:
+        """Say what the fit will take, and refuse one that does not fit into memory."""
+        job = Job(
+            n=len(data),
+            d=data.n_dimensions,
+            n_components=self.n_components,
+            perplexity=perplexity,
+            max_dense=_MAX_DENSE,
+            method=self.method,
+            n_iter=schedule.expected_end(),
+            n_threads=n_threads,
         )
+        check_job(job, available_memory())
+        _LOGGER.info(description(job))
 
     def _repulsion(self, n: int, n_threads: int) -> Repulsion:
         if self.method == "fft" or (self.method == "auto" and n > _MAX_DENSE):
@@ -355,18 +404,24 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         )
 
     def _consume(
-        self, steps: Iterator[Checkpoint], schedule: Schedule, dtype: type, **fitted: Any
+        self,
+        steps: Iterator[Checkpoint],
+        history: History,
+        checkpoints: NoCheckpoints,
+        schedule: Schedule,
+        progress: Progress,
+        dtype: type,
+        **fitted: Any,
     ) -> None:
-        history: list[tuple[int, float]] = []
         best: Checkpoint | None = None
         stopped = False
 
         def keep(checkpoint: Checkpoint) -> None:
-            self.embedding_: FloatArray = checkpoint.embedding.astype(dtype)
+            self.embedding_: FloatArray = checkpoint.state.embedding.astype(dtype)
             self.kl_divergence_ = checkpoint.kl
-            self.kernel_scale_ = checkpoint.scales
-            self.n_iter_ = checkpoint.iteration
-            self.n_calibrations_ = checkpoint.n_calibrated
+            self.kernel_scale_ = checkpoint.state.scales
+            self.n_iter_ = checkpoint.state.iteration
+            self.n_calibrations_ = checkpoint.state.n_calibrated
             self.converged_ = checkpoint.settled
             self.history_ = np.array(history)
             for name, value in fitted.items():
@@ -374,25 +429,30 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
 
         try:
             for last in steps:
-                history.append((last.iteration, last.kl))
+                iteration = last.state.iteration
+                history.append((iteration, last.kl))
                 if not np.isfinite(last.kl):
                     raise FloatingPointError(
-                        f"The descent diverged by iteration {last.iteration}; "
+                        f"The descent diverged by iteration {iteration}; "
                         "use learning_rate='auto' or a smaller one."
                     )
                 best = last if last.improves(best) else best
-                _LOGGER.info("iteration %4d  KL %.4f", last.iteration, last.kl)
+                checkpoints.keep(last.state, history)
+                progress.advance(iteration, schedule.expected_end(iteration), kl=last.kl)
+                _LOGGER.debug("iteration %4d  KL %.4f", iteration, last.kl)
                 if self.callback is not None:
-                    shown = last.embedding.view()
+                    shown = last.state.embedding.view()
                     shown.flags.writeable = False
-                    stopped = bool(self.callback(last.iteration, last.kl, shown))
+                    stopped = bool(self.callback(iteration, last.kl, shown))
                     if stopped:
                         break
         except KeyboardInterrupt:
             if best is not None:
                 keep(best)
+                checkpoints.write(last.state, history)
             raise
         keep(last)
+        checkpoints.remove()
         if schedule.tol > 0 and not (self.converged_ or stopped):
             warn(
                 f"KL had not settled after max_iter={self.max_iter} iterations; "

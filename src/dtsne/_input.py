@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import logging
-import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dtsne._approximate_neighbors import approximate_neighbors
+from dtsne._memory import check_memory
 from dtsne._messages import warn
 from dtsne._neighbors import nearest_in_matrix, nearest_neighbors, pairwise_squared_distances
 
@@ -41,6 +40,11 @@ class Points:
 
     def __len__(self) -> int:
         return len(self.coordinates)
+
+    @property
+    def n_dimensions(self) -> int | None:
+        """Coordinates of a point."""
+        return int(self.coordinates.shape[1])
 
     def neighbors(self, k: int, n_jobs: int) -> tuple[IntArray, FloatArray, float]:
         """Find the k nearest others: their indices, their distances, and the share found."""
@@ -74,6 +78,11 @@ class Distances:
 
     def __len__(self) -> int:
         return len(self.matrix)
+
+    @property
+    def n_dimensions(self) -> int | None:
+        """Unknown."""
+        return None
 
     def neighbors(self, k: int, n_jobs: int) -> tuple[IntArray, FloatArray, float]:  # noqa: ARG002
         """Find the k nearest others: their indices, their distances, and the share found."""
@@ -184,30 +193,6 @@ def fitting_perplexity(perplexity: float, n: int) -> float:
         f"set a perplexity below (n - 1) / {NEIGHBORS_PER_PERPLEXITY} to choose it yourself."
     )
     return largest
-
-
-def check_memory(n_bytes: int, what: str, remedy: str) -> None:
-    """Raise MemoryError before the work rather than be killed during it."""
-    available = _available_memory()
-    if available is not None and n_bytes > available:
-        raise MemoryError(
-            f"{what} needs {n_bytes / 2**30:.1f} GiB and {available / 2**30:.1f} GiB are free; "
-            f"{remedy}."
-        )
-
-
-def _available_memory() -> int | None:
-    """Bytes that can still be had, or those of the whole machine where only these are known."""
-    try:
-        lines = Path("/proc/meminfo").read_text().splitlines()
-        kibibytes = next(line.split()[1] for line in lines if line.startswith("MemAvailable"))
-        return 1024 * int(kibibytes)
-    except (OSError, StopIteration):
-        pass
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):  # Windows
-        return None
 
 
 def _power_of_two_near(value: float) -> float:

@@ -1,4 +1,4 @@
-"""What the package says: warnings that point at the user's line, and progress for those who ask."""
+"""What the package says: warnings that point at the user's line, and messages for those who ask."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ import logging
 import sys
 import warnings
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 _OURS = ("dtsne", "sklearn")
+# Called before anything is written, to clear the line that it is written on.
+_make_way: ContextVar[Callable[[], None] | None] = ContextVar("make_way", default=None)
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
@@ -21,6 +24,7 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
     while frame.f_back is not None and _package(frame.f_globals) in _OURS:
         frame = frame.f_back
         level += 1
+    _clear_line()
     warnings.warn(message, category, stacklevel=level)
 
 
@@ -30,20 +34,48 @@ def _package(namespace: dict[str, object]) -> str:
 
 @contextmanager
 def shown_messages(verbose: int) -> Iterator[None]:
-    """Let the package's messages through, to standard error where nobody else handles them."""
+    """Let the package's messages through, to standard error where nobody else handles them.
+
+    1 is for what is worth knowing once, 2 for what happens on the way.
+    """
     if not verbose:
         yield
         return
     logger = logging.getLogger("dtsne")
     level_before = logger.level
-    handler = None if logger.hasHandlers() else logging.StreamHandler()
-    logger.setLevel(logging.INFO)
-    if handler is not None:
-        handler.setFormatter(logging.Formatter("%(name)s: %(message)s"))
+    # Called in this order, and before the handlers of the root.
+    handlers: list[logging.Handler] = [_LineClearer()]
+    if not logger.hasHandlers():
+        handlers.append(logging.StreamHandler())
+        handlers[-1].setFormatter(logging.Formatter("dtsne: %(message)s"))
+    level = logging.INFO if verbose == 1 else logging.DEBUG
+    logger.setLevel(min(level, logger.getEffectiveLevel()))
+    for handler in handlers:
         logger.addHandler(handler)
     try:
         yield
     finally:
         logger.setLevel(level_before)
-        if handler is not None:
+        for handler in handlers:
             logger.removeHandler(handler)
+
+
+@contextmanager
+def making_way(clear: Callable[[], None]) -> Iterator[None]:
+    """Have `clear` called before each message of this thread, as a bar may stand in its place."""
+    token = _make_way.set(clear)
+    try:
+        yield
+    finally:
+        _make_way.reset(token)
+
+
+class _LineClearer(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:  # noqa: ARG002
+        _clear_line()
+
+
+def _clear_line() -> None:
+    clear = _make_way.get()
+    if clear is not None:
+        clear()

@@ -9,10 +9,12 @@ own kernel scale and lets each coordinate's gain grow while it keeps its directi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from dtsne._timings import Timings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,6 +31,8 @@ _LONGEST_STEP = 5.0
 _N_EXAGGERATED = 40
 # Points that are all alike can be drawn perfectly; relative to a KL of 0 nothing ever settles.
 _SMALL_KL = 1e-3
+# Most descents settle by about this iteration, whatever the number of points.
+_TYPICAL_END = 200
 
 
 @dataclass(frozen=True)
@@ -64,96 +68,130 @@ class Schedule:
             return 1.0
         return self.exaggeration + (1.0 - self.exaggeration) * iteration / _N_EXAGGERATED
 
+    def expected_end(self, iteration: int = 0) -> int:
+        """Guess at which iteration the descent will end, having come as far as this one."""
+        if self.tol == 0:
+            return self.max_iter
+        return min(self.max_iter, max(_TYPICAL_END, int(1.1 * iteration)))
+
+
+@dataclass(frozen=True)
+class State:
+    """Where the descent stands before an iteration: all that it goes on from."""
+
+    iteration: int
+    embedding: FloatArray
+    velocity: FloatArray
+    gains: FloatArray
+    scales: FloatArray
+    calibration: Calibration | None
+    n_calibrated: int  # rounds of calibration so far; KL compares only within one of them
+    previous_kl: float | None  # at the last check, if it can be compared with
+
+    @classmethod
+    def at_start(
+        cls, embedding: FloatArray, scales: FloatArray, calibration: Calibration | None = None
+    ) -> State:
+        """At rest, before the first iteration."""
+        rest, even = np.zeros_like(embedding), np.ones_like(embedding)
+        return cls(0, embedding, rest, even, scales, calibration, 0, None)
+
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """The descent as it stands after a number of iterations."""
+    """The descent where KL was taken."""
 
-    iteration: int
+    state: State
     kl: float
-    embedding: FloatArray
-    scales: FloatArray
-    n_calibrated: int  # rounds of calibration so far; KL compares only within one of them
     settled: bool
 
     def improves(self, other: Checkpoint | None) -> bool:
         """Whether this is the better map to keep, where the two can be compared at all."""
-        return other is None or self.n_calibrated > other.n_calibrated or self.kl <= other.kl
-
-
-@dataclass(frozen=True)
-class _Motion:
-    embedding: FloatArray
-    velocity: FloatArray
-    gains: FloatArray
+        if other is None or self.state.n_calibrated > other.state.n_calibrated:
+            return True
+        return self.kl <= other.kl
 
 
 def descend(
     engine: Engine,
-    start: FloatArray,
-    scales: FloatArray,
+    state: State,
     rule: Rule,
     schedule: Schedule,
-    calibration: Calibration | None = None,
+    timings: Timings | None = None,
 ) -> Iterator[Checkpoint]:
     """Minimise KL(P‖Q), handing out a checkpoint every few iterations and at the end.
 
     Whoever consumes the checkpoints decides what to keep and may stop at any time. The descent ends
     by itself once KL changes by less than ``tol`` of itself an iteration, or after ``max_iter``.
+    From the state of a checkpoint it goes on as it would have, beginning with that checkpoint.
     """
-    motion = _Motion(start, np.zeros_like(start), np.ones_like(start))
-    n_rounds = 0 if calibration is None else calibration.plan.n_rounds
-    n_calibrated = 0
-    previous_kl: float | None = None
-    for iteration in range(schedule.max_iter + 1):
-        exaggeration = schedule.exaggeration_at(iteration)
+    timings = Timings() if timings is None else timings
+    n_rounds = 0 if state.calibration is None else state.calibration.plan.n_rounds
+    while True:
+        iteration = state.iteration
         at_end = iteration == schedule.max_iter
-        checking = at_end or iteration % CHECK_EVERY == 0
         found = engine.evaluate(
-            motion.embedding, scales, exaggeration=exaggeration, with_kl=checking
+            state.embedding,
+            state.scales,
+            exaggeration=schedule.exaggeration_at(iteration),
+            with_kl=at_end or iteration % CHECK_EVERY == 0,
         )
         if found.kl is not None:
-            relative_change = np.inf
-            if previous_kl is not None:
-                change = abs(previous_kl - found.kl) / (iteration % CHECK_EVERY or CHECK_EVERY)
-                relative_change = change / max(found.kl, _SMALL_KL)
-            settled = n_calibrated == n_rounds and relative_change < schedule.tol
-            yield Checkpoint(iteration, found.kl, motion.embedding, scales, n_calibrated, settled)
+            relative_change = _relative_change(state, found.kl)
+            settled = state.n_calibrated == n_rounds and relative_change < schedule.tol
+            yield Checkpoint(state, found.kl, settled)
             if settled or at_end:
                 return
-            previous_kl = found.kl if iteration >= _N_EXAGGERATED else None
-            if calibration is not None and calibration.is_due(n_calibrated, relative_change):
-                if n_calibrated == 0:
-                    calibration = calibration.following(motion.embedding)
-                scales = calibration.adjust(motion.embedding, scales)
-                n_calibrated += 1
-                previous_kl = None  # of another objective
-                motion = _Motion(motion.embedding, np.zeros_like(start), motion.gains)
-                found = engine.evaluate(motion.embedding, scales)
-        motion = _step(motion, found.gradient, scales, rule, schedule, iteration)
+            state = replace(state, previous_kl=found.kl if iteration >= _N_EXAGGERATED else None)
+            calibration = state.calibration
+            if calibration is not None and calibration.is_due(state.n_calibrated, relative_change):
+                with timings.phase("calibration"):
+                    state = _calibrate(state, calibration)
+                found = engine.evaluate(state.embedding, state.scales)
+        state = _step(state, found.gradient, rule, schedule)
 
 
-def _step(
-    motion: _Motion,
-    gradient: FloatArray,
-    scales: FloatArray,
-    rule: Rule,
-    schedule: Schedule,
-    iteration: int,
-) -> _Motion:
-    momentum = rule.early_momentum if iteration < rule.n_early else rule.momentum
-    step = schedule.learning_rate / schedule.exaggeration_at(iteration)
-    own_scale = scales[:, np.newaxis] if rule.scaled else 1.0
-    gains = motion.gains
+def _relative_change(state: State, kl: float) -> float:
+    """Change of KL an iteration since the last check, as a share of it."""
+    if state.previous_kl is None:
+        return float("inf")
+    change = abs(state.previous_kl - kl) / (state.iteration % CHECK_EVERY or CHECK_EVERY)
+    return change / max(kl, _SMALL_KL)
+
+
+def _calibrate(state: State, calibration: Calibration) -> State:
+    if state.n_calibrated == 0:
+        calibration = calibration.following(state.embedding)
+    return replace(
+        state,
+        velocity=np.zeros_like(state.velocity),
+        scales=calibration.adjust(state.embedding, state.scales),
+        calibration=calibration,
+        n_calibrated=state.n_calibrated + 1,
+        previous_kl=None,  # of another objective
+    )
+
+
+def _step(state: State, gradient: FloatArray, rule: Rule, schedule: Schedule) -> State:
+    momentum = rule.early_momentum if state.iteration < rule.n_early else rule.momentum
+    step = schedule.learning_rate / schedule.exaggeration_at(state.iteration)
+    own_scale = state.scales[:, np.newaxis] if rule.scaled else 1.0
+    gains = state.gains
     if rule.gains:
-        keeps_direction = motion.velocity * gradient < 0
+        keeps_direction = state.velocity * gradient < 0
         gains = np.where(keeps_direction, gains + _GAIN_STEP, gains * _GAIN_DECAY)
         gains = gains.clip(*_GAIN_RANGE)
-    velocity = momentum * motion.velocity - step * own_scale**2 * gains * gradient
+    velocity = momentum * state.velocity - step * own_scale**2 * gains * gradient
     if rule.scaled:
         length = np.linalg.norm(velocity, axis=1, keepdims=True)
         longest = _LONGEST_STEP * own_scale
         velocity *= longest / np.maximum(length, longest)
         # Forces cancel; steps of different size do not, and the map as a whole would wander off.
         velocity -= velocity.mean(axis=0)
-    return _Motion(motion.embedding + velocity, velocity, gains)
+    return replace(
+        state,
+        iteration=state.iteration + 1,
+        embedding=state.embedding + velocity,
+        velocity=velocity,
+        gains=gains,
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -48,6 +49,8 @@ def check_parameters(model: DTSNE) -> None:
             f"callback={model.callback!r} cannot be called; give a function of "
             "(iteration, kl, embedding) or None."
         )
+    if model.checkpoint is not None and not isinstance(model.checkpoint, str | PathLike):
+        raise TypeError(f"checkpoint={model.checkpoint!r} has to be the path of a file or None.")
 
 
 def check_start(init: ArrayLike, n: int, n_components: int) -> FloatArray:
