@@ -22,7 +22,6 @@ from dtsne._engine import CpuEngine, Repulsion
 from dtsne._fft_repulsion import FftRepulsion
 from dtsne._input import (
     NEIGHBORS_PER_PERPLEXITY,
-    Data,
     check_memory,
     fitting_perplexity,
     prepare,
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from dtsne._affinities import Affinities
+    from dtsne._data import Data
     from dtsne._typing import FloatArray, IntArray
 
 _LOGGER = logging.getLogger(__name__)
@@ -280,7 +280,8 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         own_start = (
             None if isinstance(self.init, str) else check_start(self.init, n, self.n_components)
         )
-        if n <= _MAX_DENSE:
+        dense = data.has_all_distances and n <= _MAX_DENSE
+        if dense:
             what = f"P over all pairs of {n} points"
             check_memory(_BYTES_PER_PAIR * n * n, what, "free some memory, or map fewer points")
         n_neighbors = min(n - 1, int(np.ceil(NEIGHBORS_PER_PERPLEXITY * perplexity)))
@@ -289,7 +290,7 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         if apart is not None:
             data = apart
             indices, distances, recall = data.neighbors(n_neighbors, n_threads)
-        sigmas, unit, affinities = _affinities_of(data, indices, distances, perplexity)
+        sigmas, unit, affinities = _affinities_of(data, indices, distances, perplexity, dense=dense)
 
         scales = (sigmas / unit) ** self.density_scale
         calibration = None
@@ -330,12 +331,14 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         return exact_repulsion
 
     def _start(self, data: Data, affinities: Affinities, unit: float) -> FloatArray:
-        if self.init == "random":
+        start = None
+        if self.init != "random":
+            start = _start.principal_start(data, self.n_components, unit)
+        spectral = self.init == "spectral" or (self.init == "pca" and start is None)
+        if start is None:
             rng = _generator(self.random_state)
             start = _start.random_start(len(data), self.n_components, rng)
-        else:
-            start = _start.principal_start(data, self.n_components, unit)
-        if self.init == "spectral":
+        if spectral:
             start = _start.spectral_start(affinities, self.n_components, start)
         return _start.shrink_as_paper(start) if self.optimizer == "paper" else start
 
@@ -402,10 +405,9 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
 
 
 def _affinities_of(
-    data: Data, indices: IntArray, distances: FloatArray, perplexity: float
+    data: Data, indices: IntArray, distances: FloatArray, perplexity: float, *, dense: bool
 ) -> tuple[FloatArray, float, Affinities]:
     """Return σ, the σ of a typical point, and P."""
-    dense = len(data) <= _MAX_DENSE
     squared = data.squared_distances() if dense else distances**2
     found = find_sigmas(squared, perplexity, skip_diagonal=dense)
     unit = float(np.median(found[found > 0]))

@@ -4,109 +4,26 @@ from __future__ import annotations
 
 import logging
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtsne._approximate_neighbors import approximate_neighbors
+from dtsne._data import Distances, Points, principal_components
 from dtsne._messages import warn
-from dtsne._neighbors import nearest_in_matrix, nearest_neighbors, pairwise_squared_distances
 
 if TYPE_CHECKING:
-    from dtsne._typing import FloatArray, IntArray
+    from dtsne._data import Data
+    from dtsne._typing import FloatArray
 
 _LOGGER = logging.getLogger(__name__)
 
-# Up to this many features the principal components come from the covariance matrix, exactly.
-_MAX_EXACT_FEATURES = 2000
 # Neighbours for each unit of perplexity: fewer would inflate σ, and σ is what sizes mean here.
 NEIGHBORS_PER_PERPLEXITY = 3
-# Up to this many points all distances are computed; beyond, most neighbours are found without.
-_MAX_EXACT_NEIGHBORS = 20_000
-_RECALL = 0.99
 # The radius that copies are given, as a share of a typical one.
 _COPY_RADIUS = 0.005
 # Columns that vary by less than this share of the largest value are constant but for rounding.
 _ROUNDING = 1e-15
-
-
-@dataclass(frozen=True)
-class Points:
-    """Data as points with coordinates, in a unit that makes them of size 1 or so."""
-
-    coordinates: FloatArray
-    unit: float
-
-    def __len__(self) -> int:
-        return len(self.coordinates)
-
-    def neighbors(self, k: int, n_jobs: int) -> tuple[IntArray, FloatArray, float]:
-        """Find the k nearest others: their indices, their distances, and the share found."""
-        if len(self) <= _MAX_EXACT_NEIGHBORS:
-            return *nearest_neighbors(self.coordinates, k), 1.0
-        return approximate_neighbors(self.coordinates, k, recall=_RECALL, n_jobs=n_jobs)
-
-    def squared_distances(self) -> FloatArray:
-        """All n × n of them."""
-        return pairwise_squared_distances(self.coordinates)
-
-    def apart(self, offsets: FloatArray) -> Points:
-        """Return the points moved apart along axes of their own."""
-        return Points(np.hstack([self.coordinates, offsets]), self.unit)
-
-    def groups(self, rows: IntArray) -> IntArray:
-        """Return the number of the group of equal points that each of some rows is in."""
-        return np.unique(self.coordinates[rows], axis=0, return_inverse=True)[1].reshape(-1)
-
-    def principal_axes(self, n_axes: int) -> FloatArray:
-        """Return the first principal components; fewer if the data has fewer dimensions."""
-        return _principal_components(self.coordinates, n_axes)
-
-
-@dataclass(frozen=True)
-class Distances:
-    """Data of which only the distances are known, in a unit that makes them of size 1 or so."""
-
-    matrix: FloatArray
-    unit: float
-
-    def __len__(self) -> int:
-        return len(self.matrix)
-
-    def neighbors(self, k: int, n_jobs: int) -> tuple[IntArray, FloatArray, float]:  # noqa: ARG002
-        """Find the k nearest others: their indices, their distances, and the share found."""
-        return *nearest_in_matrix(self.matrix, k), 1.0
-
-    def squared_distances(self) -> FloatArray:
-        """All n × n of them."""
-        return self.matrix**2
-
-    def apart(self, offsets: FloatArray) -> Distances:
-        """Return the points moved apart along axes of their own."""
-        return Distances(np.sqrt(self.matrix**2 + pairwise_squared_distances(offsets)), self.unit)
-
-    def groups(self, rows: IntArray) -> IntArray:
-        """Return the number of the group of equal points that each of some rows is in."""
-        return np.unique(self.matrix[rows], axis=0, return_inverse=True)[1].reshape(-1)
-
-    def principal_axes(self, n_axes: int) -> FloatArray:
-        """Classical scaling, which for Euclidean distances is principal components."""
-        from scipy.linalg import eigh
-
-        n = len(self)
-        gram = -0.5 * self.matrix**2
-        gram -= gram.mean(axis=0)
-        gram -= gram.mean(axis=1, keepdims=True)
-        wanted = min(n_axes, n)
-        values, vectors = eigh(gram, subset_by_index=(n - wanted, n - 1))
-        if len(values) < wanted:  # LAPACK gives up where most eigenvalues are equal
-            values, vectors = (part[..., -wanted:] for part in np.linalg.eigh(gram))
-        return _with_fixed_signs(vectors[:, ::-1] * np.sqrt(np.maximum(values[::-1], 0.0)))
-
-
-Data = Points | Distances
 
 
 def prepare(X: Any, *, metric: str, n_pcs: int | None) -> Data:
@@ -231,25 +148,7 @@ def _reduce(X: Any, n_pcs: int | None) -> FloatArray:
         check_memory(8 * n * d, "X as a dense array", "set n_pcs to reduce it by a truncated SVD")
         X = np.asarray(X.toarray(), dtype=np.float64)
     points: FloatArray = X
-    return _principal_components(points, wanted) if wanted < d else points
-
-
-def _principal_components(points: FloatArray, n_components: int) -> FloatArray:
-    from sklearn.decomposition import PCA
-
-    n, d = points.shape
-    n_components = min(n_components, n - 1, d)
-    # The randomised solver has a seed of its own: the reduction is not what random_state is for.
-    solver = "covariance_eigh" if d <= _MAX_EXACT_FEATURES else "randomized"
-    pca = PCA(n_components, svd_solver=solver, iterated_power=7, random_state=0)
-    return np.asarray(pca.fit_transform(points), np.float64)
-
-
-def _with_fixed_signs(axes: FloatArray) -> FloatArray:
-    """Make the entry of largest size of each axis positive: eigenvectors come with either sign."""
-    largest = axes[np.abs(axes).argmax(axis=0), np.arange(axes.shape[1])]
-    fixed: FloatArray = axes * np.where(largest < 0, -1.0, 1.0)
-    return fixed
+    return principal_components(points, wanted) if wanted < d else points
 
 
 def _with_unit_rows(X: Any) -> Any:
