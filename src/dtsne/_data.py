@@ -13,6 +13,8 @@ from dtsne._neighbors import nearest_in_matrix, nearest_neighbors, pairwise_squa
 if TYPE_CHECKING:
     from dtsne._typing import FloatArray, IntArray
 
+# Neighbours for each unit of perplexity: fewer would inflate σ, and σ is what sizes mean here.
+NEIGHBORS_PER_PERPLEXITY = 3
 # Up to this many features the principal components come from the covariance matrix, exactly.
 _MAX_EXACT_FEATURES = 2000
 # Up to this many points all distances are computed; beyond, most neighbours are found without.
@@ -135,6 +137,22 @@ def principal_components(points: FloatArray, n_components: int) -> FloatArray:
     solver = "covariance_eigh" if d <= _MAX_EXACT_FEATURES else "randomized"
     pca = PCA(n_components, svd_solver=solver, iterated_power=7, random_state=0)
     return np.asarray(pca.fit_transform(points), np.float64)
+
+
+def scale_to_distances(
+    coordinates: FloatArray, rows: IntArray, others: IntArray, distances: FloatArray
+) -> float:
+    """Return the factor that gives the pairs of some rows the distances that they should have.
+
+    It is the median over the pairs, rounded to less than one percent: no start needs more, and
+    distances that are those of the coordinates, in whatever unit, leave every digit as it is.
+    """
+    euclidean = np.sqrt(((coordinates[rows] - coordinates[others]) ** 2).sum(axis=1))
+    both = (euclidean > 0) & (distances > 0)
+    if not both.any():
+        return 1.0
+    ratio = np.median(distances[both] / euclidean[both])
+    return float(2.0 ** np.round(np.log2(ratio), 2))
 
 
 def _with_fixed_signs(axes: FloatArray) -> FloatArray:

@@ -18,15 +18,10 @@ from dtsne._affinities import (
     sparse_affinities,
 )
 from dtsne._calibration import Calibration, CalibrationPlan
+from dtsne._data import NEIGHBORS_PER_PERPLEXITY
 from dtsne._engine import CpuEngine, Repulsion
 from dtsne._fft_repulsion import FftRepulsion
-from dtsne._input import (
-    NEIGHBORS_PER_PERPLEXITY,
-    check_memory,
-    fitting_perplexity,
-    prepare,
-    with_copies_apart,
-)
+from dtsne._input import check_memory, fitting_perplexity, prepare, with_copies_apart
 from dtsne._messages import shown_messages, warn
 from dtsne._optimizer import PAPER, SCALED, Checkpoint, Rule, Schedule, descend
 from dtsne._parameters import check_parameters, check_start
@@ -75,12 +70,21 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         0, and where `optimizer` is "paper".
     metric : {"euclidean", "cosine", "precomputed"}, default="euclidean"
         Distance in the data. "cosine" scales the rows to length 1 and takes Euclidean distances
-        between them. "precomputed" takes X as a square matrix of distances.
+        between them. "precomputed" takes X as a square matrix of distances; of a sparse one, the
+        stored entries are the distances to neighbours, as for `neighbors`.
+    neighbors : (indices, distances), sparse matrix of shape (n, n) or None, default=None
+        Neighbours found beforehand, which are then not searched for: two arrays of shape (n, k), or
+        a graph whose stored entries are distances (explicit zeros too), such as that of
+        scikit-learn's ``kneighbors_graph(mode="distance")`` or scanpy's ``obsp["distances"]``. In
+        any order, with the point itself or without, at least 3·perplexity others in each row; of
+        more the nearest are taken. P is then one over neighbours for any number of points, and X
+        serves only for the start, its components scaled to the given distances.
     n_pcs : int or None, default=50
         Number of principal components to reduce the data to beforehand; None for the data as it
         is. Sparse data is reduced by a truncated SVD.
     init : {"pca", "random", "spectral"} or array-like of shape (n, n_components), default="pca"
-        Where the descent starts. "pca" is at the scale of the data. An array is taken as it is, in
+        Where the descent starts. "pca" is at the scale of the data; where X is a graph, which has
+        no coordinates, it is "spectral". An array is taken as it is, in
         units of the map, of which one is the median of `sigma_`.
     optimizer : {"scaled", "paper"}, default="scaled"
         "scaled" moves each point in units of its own scale; "paper" is exactly the descent of the
@@ -134,7 +138,8 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         The perplexity used.
     neighbor_recall_ : float
         Share of the 3·perplexity nearest neighbours that were found: 1 up to 20,000 points; beyond,
-        measured on a sample, the search being widened until it is .99.
+        measured on a sample, the search being widened until it is .99. NaN, as it is not known, for
+        neighbours that were given.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Where X had names of columns, all strings.
@@ -168,6 +173,7 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         density_scale: float = 1.0,
         calibration: Literal["auto", False] = "auto",
         metric: Literal["euclidean", "cosine", "precomputed"] = "euclidean",
+        neighbors: tuple[IntArray, FloatArray] | Any | None = None,
         n_pcs: int | None = 50,
         init: Literal["pca", "random", "spectral"] | FloatArray = "pca",
         optimizer: Literal["scaled", "paper"] = "scaled",
@@ -188,6 +194,7 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         self.density_scale = density_scale
         self.calibration = calibration
         self.metric = metric
+        self.neighbors = neighbors
         self.n_pcs = n_pcs
         self.init = init
         self.optimizer = optimizer
@@ -210,7 +217,7 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         ----------
         X : array-like or sparse matrix of shape (n, d)
             The data: numpy, pandas, polars or scipy sparse, of any kind of number. Distances of
-            shape (n, n) for ``metric="precomputed"``.
+            shape (n, n), or a sparse graph of them, for ``metric="precomputed"``.
         y : None
             Ignored.
 
@@ -239,7 +246,7 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         checked = self._check_data(X)
         n_threads = resolve_n_jobs(self.n_jobs)
         with shown_messages(self.verbose), limited_threads(n_threads):
-            data = prepare(checked, metric=self.metric, n_pcs=self.n_pcs)
+            data = prepare(checked, metric=self.metric, n_pcs=self.n_pcs, neighbors=self.neighbors)
             self._run(data, n_threads, np.float32 if checked.dtype == np.float32 else np.float64)
         return self.embedding_
 
@@ -251,12 +258,12 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.metric == "precomputed"
         tags.input_tags.positive_only = self.metric == "precomputed"
-        tags.input_tags.sparse = self.metric != "precomputed"
+        tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
     def _check_data(self, X: ArrayLike) -> Any:
-        sparse = False if self.metric == "precomputed" else ("csr", "csc")
+        sparse = "csr" if self.metric == "precomputed" else ("csr", "csc")
         try:
             return validate_data(
                 self,

@@ -4,56 +4,44 @@ from __future__ import annotations
 
 import logging
 import os
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtsne._data import Distances, Points, principal_components
+from dtsne._data import NEIGHBORS_PER_PERPLEXITY, Distances, Points, principal_components
+from dtsne._given_neighbors import GivenNeighbors, graph_of
 from dtsne._messages import warn
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from dtsne._data import Data
     from dtsne._typing import FloatArray
 
 _LOGGER = logging.getLogger(__name__)
 
-# Neighbours for each unit of perplexity: fewer would inflate σ, and σ is what sizes mean here.
-NEIGHBORS_PER_PERPLEXITY = 3
 # The radius that copies are given, as a share of a typical one.
 _COPY_RADIUS = 0.005
 # Columns that vary by less than this share of the largest value are constant but for rounding.
 _ROUNDING = 1e-15
 
 
-def prepare(X: Any, *, metric: str, n_pcs: int | None) -> Data:
-    """Turn validated input into points or distances.
-
-    Sparse input goes through a truncated SVD, which does not need it dense; the rest through
-    principal components, if it has more than n_pcs columns. The cosine metric is the Euclidean
-    distance between rows scaled to length 1, whose square is twice the cosine distance: the map is
-    then one of the sphere, and "spread" means the same as elsewhere.
-    """
+def prepare(X: Any, *, metric: str, n_pcs: int | None, neighbors: Any = None) -> Data:
+    """Turn validated input into data of one of the kinds that the method works with."""
     from scipy.sparse import issparse
 
-    if not issparse(X):
-        # In one order of memory, since sums along another one would round differently.
-        X = np.asarray(X, dtype=np.float64, order="C")
-    unit = _power_of_two_near(abs(X).max())
-    X = X * (1.0 / unit)
+    if metric == "precomputed" and issparse(X):
+        return _given_neighbors(X, X.shape[0])
+    if neighbors is not None:
+        # Its coordinates are found when asked for: the graph may yet turn out too small.
+        points = partial(_points, X, metric=metric, n_pcs=n_pcs)
+        return _given_neighbors(neighbors, X.shape[0], points)
     if metric == "precomputed":
+        X, unit = _in_own_unit(X)
         return Distances(_check_distances(X), unit)
-    if metric == "cosine":
-        X, unit = _with_unit_rows(X), 1.0
-    points = _reduce(X, n_pcs)
-    spread = np.ptp(points, axis=0)
-    varies = spread > _ROUNDING * np.abs(points).max()
-    if not varies.any():
-        raise ValueError("All rows of X are equal, so there is nothing to map.")
-    if not spread.all():
-        n_constant = int((spread == 0).sum())
-        _LOGGER.info("%d of %d columns are constant and say nothing", n_constant, len(spread))
-    return Points(points - points.mean(axis=0), unit)
+    return _points(X, metric=metric, n_pcs=n_pcs)
 
 
 def with_copies_apart(data: Data, distances: FloatArray, perplexity: float) -> Data | None:
@@ -125,6 +113,48 @@ def _available_memory() -> int | None:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError):  # Windows
         return None
+
+
+def _points(X: Any, *, metric: str, n_pcs: int | None) -> Points:
+    """Take the rows of X as points.
+
+    Sparse input goes through a truncated SVD, which does not need it dense; the rest through
+    principal components, if it has more than n_pcs columns. The cosine metric is the Euclidean
+    distance between rows scaled to length 1, whose square is twice the cosine distance: the map is
+    then one of the sphere, and "spread" means the same as elsewhere.
+    """
+    X, unit = _in_own_unit(X)
+    if metric == "cosine":
+        X, unit = _with_unit_rows(X), 1.0
+    points = _reduce(X, n_pcs)
+    spread = np.ptp(points, axis=0)
+    varies = spread > _ROUNDING * np.abs(points).max()
+    if not varies.any():
+        raise ValueError("All rows of X are equal, so there is nothing to map.")
+    if not spread.all():
+        n_constant = int((spread == 0).sum())
+        _LOGGER.info("%d of %d columns are constant and say nothing", n_constant, len(spread))
+    return Points(points - points.mean(axis=0), unit)
+
+
+def _given_neighbors(
+    neighbors: Any, n: int, points: Callable[[], Points] | None = None
+) -> GivenNeighbors:
+    graph = graph_of(neighbors, n)
+    unit = _power_of_two_near(graph.data.max(initial=0.0))
+    graph.data *= 1.0 / unit
+    return GivenNeighbors(graph, unit, points)
+
+
+def _in_own_unit(X: Any) -> tuple[Any, float]:
+    """Return the data in a unit that makes its largest value 1 or so, and that unit."""
+    from scipy.sparse import issparse
+
+    if not issparse(X):
+        # In one order of memory, since sums along another one would round differently.
+        X = np.asarray(X, dtype=np.float64, order="C")
+    unit = _power_of_two_near(abs(X).max())
+    return X * (1.0 / unit), unit
 
 
 def _power_of_two_near(value: float) -> float:

@@ -26,6 +26,11 @@ def check_parameters(model: DTSNE) -> None:
     """Raise a clear error for any parameter that cannot be used."""
     for name, choices in _CHOICES.items():
         _check_choice(name, getattr(model, name), choices)
+    if model.neighbors is not None and model.metric == "precomputed":
+        raise ValueError(
+            "neighbors cannot be given beside metric='precomputed', where X is the distances "
+            "already; leave out one of the two."
+        )
     _check_number("n_components", model.n_components, Integral, least=1, most=3)
     _check_number("perplexity", model.perplexity, Real, above=1)
     _check_number("density_scale", model.density_scale, Real, least=0)
