@@ -68,10 +68,14 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         Correct the kernel's scales during the descent by the radii found in the map, five times.
         False for the plain objective of the paper. "auto" leaves it out where `density_scale` is
         0, and where `optimizer` is "paper".
-    metric : {"euclidean", "cosine", "precomputed"}, default="euclidean"
+    metric : str, default="euclidean"
         Distance in the data. "cosine" scales the rows to length 1 and takes Euclidean distances
-        between them. "precomputed" takes X as a square matrix of distances; of a sparse one, the
-        stored entries are the distances to neighbours, as for `neighbors`.
+        between them; "correlation" does so after taking from each row its mean. Others are
+        "manhattan", "chebyshev", "canberra", "braycurtis" and "hamming", and between sets, which
+        are the columns that are not 0, "jaccard", "dice", "sokalsneath" and "rogerstanimoto"; for
+        these more than 20,000 points need ``pip install dtsne[metrics]``. "precomputed" takes X as
+        a square matrix of distances; of a sparse one, the stored entries are the distances to
+        neighbours, as for `neighbors`.
     neighbors : (indices, distances), sparse matrix of shape (n, n) or None, default=None
         Neighbours found beforehand, which are then not searched for: two arrays of shape (n, k), or
         a graph whose stored entries are distances (explicit zeros too), such as that of
@@ -81,10 +85,12 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         serves only for the start, its components scaled to the given distances.
     n_pcs : int or None, default=50
         Number of principal components to reduce the data to beforehand; None for the data as it
-        is. Sparse data is reduced by a truncated SVD.
+        is. Sparse data is reduced by a truncated SVD. Only for Euclidean distances, which those of
+        "cosine" and "correlation" are too: other metrics always take the data as it is.
     init : {"pca", "random", "spectral"} or array-like of shape (n, n_components), default="pca"
-        Where the descent starts. "pca" is at the scale of the data; where X is a graph, which has
-        no coordinates, it is "spectral". An array is taken as it is, in
+        Where the descent starts. "pca" is at the scale of the data: for distances that are not
+        Euclidean, the components are scaled until those of neighbours are right. Where X is a
+        graph, which has no coordinates, "pca" is "spectral". An array is taken as it is, in
         units of the map, of which one is the median of `sigma_`.
     optimizer : {"scaled", "paper"}, default="scaled"
         "scaled" moves each point in units of its own scale; "paper" is exactly the descent of the
@@ -172,7 +178,7 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         perplexity: float = 100.0,
         density_scale: float = 1.0,
         calibration: Literal["auto", False] = "auto",
-        metric: Literal["euclidean", "cosine", "precomputed"] = "euclidean",
+        metric: str = "euclidean",
         neighbors: tuple[IntArray, FloatArray] | Any | None = None,
         n_pcs: int | None = 50,
         init: Literal["pca", "random", "spectral"] | FloatArray = "pca",

@@ -13,6 +13,7 @@ import numpy as np
 from dtsne._data import NEIGHBORS_PER_PERPLEXITY, Distances, Points, principal_components
 from dtsne._given_neighbors import GivenNeighbors, graph_of
 from dtsne._messages import warn
+from dtsne._metrics import METRICS, metric_points
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,6 +42,9 @@ def prepare(X: Any, *, metric: str, n_pcs: int | None, neighbors: Any = None) ->
     if metric == "precomputed":
         X, unit = _in_own_unit(X)
         return Distances(_check_distances(X), unit)
+    if metric in METRICS:
+        X, unit = _in_own_unit(_dense(X, "give the neighbours yourself (neighbors=…)"))
+        return metric_points(X, metric, unit)
     return _points(X, metric=metric, n_pcs=n_pcs)
 
 
@@ -121,10 +125,13 @@ def _points(X: Any, *, metric: str, n_pcs: int | None) -> Points:
     Sparse input goes through a truncated SVD, which does not need it dense; the rest through
     principal components, if it has more than n_pcs columns. The cosine metric is the Euclidean
     distance between rows scaled to length 1, whose square is twice the cosine distance: the map is
-    then one of the sphere, and "spread" means the same as elsewhere.
+    then one of the sphere, and "spread" means the same as elsewhere. Correlation is the same
+    between rows less their mean.
     """
     X, unit = _in_own_unit(X)
-    if metric == "cosine":
+    if metric == "correlation":
+        X = _with_centred_rows(_dense(X, "use metric='cosine', which leaves zeros as they are"))
+    if metric in ("cosine", "correlation"):
         X, unit = _with_unit_rows(X), 1.0
     points = _reduce(X, n_pcs)
     spread = np.ptp(points, axis=0)
@@ -170,15 +177,21 @@ def _reduce(X: Any, n_pcs: int | None) -> FloatArray:
 
     n, d = X.shape
     wanted = d if n_pcs is None else min(n_pcs, n - 1)
-    if issparse(X):
-        if wanted < d:
-            from sklearn.decomposition import TruncatedSVD
+    if issparse(X) and wanted < d:
+        from sklearn.decomposition import TruncatedSVD
 
-            return np.asarray(TruncatedSVD(wanted, random_state=0).fit_transform(X), np.float64)
-        check_memory(8 * n * d, "X as a dense array", "set n_pcs to reduce it by a truncated SVD")
-        X = np.asarray(X.toarray(), dtype=np.float64)
-    points: FloatArray = X
+        return np.asarray(TruncatedSVD(wanted, random_state=0).fit_transform(X), np.float64)
+    points = _dense(X, "set n_pcs to reduce it by a truncated SVD")
     return principal_components(points, wanted) if wanted < d else points
+
+
+def _dense(X: Any, remedy: str) -> FloatArray:
+    from scipy.sparse import issparse
+
+    if issparse(X):
+        check_memory(8 * X.shape[0] * X.shape[1], "X as a dense array", remedy)
+        X = X.toarray()
+    return np.asarray(X, dtype=np.float64)
 
 
 def _with_unit_rows(X: Any) -> Any:
@@ -190,6 +203,16 @@ def _with_unit_rows(X: Any) -> Any:
             "X has rows of zeros, which have no direction; drop them or use metric='euclidean'."
         )
     return normalize(X)
+
+
+def _with_centred_rows(X: FloatArray) -> FloatArray:
+    if not np.ptp(X, axis=1).all():
+        raise ValueError(
+            "X has rows with the same value in all columns, which correlate with nothing; drop "
+            "them or use metric='euclidean'."
+        )
+    centred: FloatArray = X - X.mean(axis=1, keepdims=True)
+    return centred
 
 
 def _check_distances(distances: FloatArray) -> FloatArray:

@@ -52,13 +52,20 @@ def nearest_neighbors(
     return indices, np.sqrt(squared)
 
 
-def nearest_in_matrix(distances: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
-    """Find the k nearest others of each row of a matrix of distances; see `nearest_neighbors`."""
-    n = len(distances)
-    indices = np.empty((n, k), np.int32)
-    for i, row in enumerate(distances):
-        order = np.argsort(row, kind="stable")
-        indices[i] = order[order != i][:k]
+def nearest_in_matrix(
+    distances: FloatArray, k: int, *, queries: IntArray | None = None
+) -> tuple[IntArray, FloatArray]:
+    """Find the k nearest others of each row of a matrix of distances; see `nearest_neighbors`.
+
+    With queries, the rows are those of these points alone.
+    """
+    rows = np.arange(len(distances)) if queries is None else queries
+    indices = np.empty((len(rows), k), np.int32)
+    for i, (itself, row) in enumerate(zip(rows, distances, strict=True)):
+        # The point itself, at 0, is among the k + 1 nearest, or as near as the last of them.
+        near = np.flatnonzero(row <= np.partition(row, k)[k])
+        near = near[near != itself]
+        indices[i] = near[np.argsort(row[near], kind="stable")[:k]]
     return indices, np.take_along_axis(distances, indices, axis=1)
 
 

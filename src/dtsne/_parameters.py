@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dtsne._metrics import METRICS
+
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
     from dtsne._typing import FloatArray
 
 _CHOICES = {
-    "metric": ("euclidean", "cosine", "precomputed"),
+    "metric": ("euclidean", "cosine", "correlation", *METRICS, "precomputed"),
     "optimizer": ("scaled", "paper"),
     "method": ("auto", "exact", "fft"),
     "device": ("cpu", "auto"),
