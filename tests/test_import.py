@@ -7,7 +7,17 @@ import sys
 
 import pytest
 
-HEAVY = ("numba", "sklearn", "scipy", "matplotlib", "pandas", "pooch", "torch", "umap")
+HEAVY = (
+    "numba",
+    "sklearn",
+    "scipy",
+    "matplotlib",
+    "pandas",
+    "pooch",
+    "pynndescent",
+    "torch",
+    "umap",
+)
 
 
 def loaded_after(statement: str) -> set[str]:

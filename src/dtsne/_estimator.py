@@ -179,7 +179,7 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         density_scale: float = 1.0,
         calibration: Literal["auto", False] = "auto",
         metric: str = "euclidean",
-        neighbors: tuple[IntArray, FloatArray] | Any | None = None,
+        neighbors: Any = None,
         n_pcs: int | None = 50,
         init: Literal["pca", "random", "spectral"] | FloatArray = "pca",
         optimizer: Literal["scaled", "paper"] = "scaled",
