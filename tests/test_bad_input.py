@@ -89,7 +89,7 @@ def test_line_and_plane_in_more_components():
         ({"n_components": 4}, "at least 1 and at most 3"),
         ({"n_components": 0}, "at least 1"),
         ({"density_scale": -0.1}, "at least 0"),
-        ({"metric": "manhattan"}, "'euclidean', 'cosine', 'precomputed'"),
+        ({"metric": "mahalanobis"}, "'euclidean', 'cosine', 'correlation', 'manhattan', "),
         ({"init": "umap"}, "'pca', 'random', 'spectral' or an array of shape"),
         ({"optimizer": "adam"}, "'scaled', 'paper'"),
         ({"method": "barnes_hut"}, "'auto', 'exact', 'fft'"),

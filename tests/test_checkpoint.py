@@ -303,7 +303,7 @@ def test_refused_before_the_long_work(two_clusters, tmp_path, monkeypatch):
     def fail(*args):
         raise AssertionError
 
-    monkeypatch.setattr("dtsne._input.Points.neighbors", fail)
+    monkeypatch.setattr("dtsne._data.Points.neighbors", fail)
     with pytest.raises(OSError, match="a folder that exists and can be written to"):
         DTSNE(**PARAMETERS, checkpoint=tmp_path / "missing" / "fit.npz").fit(two_clusters)
     (tmp_path / "file").write_text("")

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import numba
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,6 +9,7 @@ from dtsne._affinities import _exp, dense_affinities, find_sigmas, sparse_affini
 from dtsne._attraction import _log
 from dtsne._engine import CpuEngine
 from dtsne._neighbors import nearest_neighbors, pairwise_squared_distances
+from dtsne._threads import limited_threads
 
 
 def problem(n: int, n_components: int, seed: int = 0, *, dense: bool = True):
@@ -102,14 +102,10 @@ def test_float32_affinities_are_close_to_float64():
 @pytest.mark.parametrize("dense", [True, False])
 def test_same_bits_for_any_number_of_threads(dense):
     engine, _, Y, s = problem(500, 2, dense=dense)
-    before = numba.get_num_threads()
-    try:
-        numba.set_num_threads(1)
+    with limited_threads(1):
         one = engine.evaluate(Y, s, with_kl=True)
-        numba.set_num_threads(before)
+    with limited_threads(3):
         many = engine.evaluate(Y, s, with_kl=True)
-    finally:
-        numba.set_num_threads(before)
     assert one.kl == many.kl
     np.testing.assert_array_equal(one.gradient, many.gradient)
 

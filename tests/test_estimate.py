@@ -26,7 +26,7 @@ from dtsne._memory import available_memory
 GIB = 2**30
 MILLION = Job(
     n=1_000_000, d=50, n_components=2, perplexity=100.0,
-    max_dense=10_000, method="auto", n_iter=200, n_threads=2,
+    max_dense=10_000, max_exact=5_000, method="auto", n_iter=200, n_threads=2,
 )  # fmt: skip
 
 
@@ -138,7 +138,7 @@ def test_refused_before_the_long_work(two_clusters, monkeypatch):
     def fail(*args):
         raise AssertionError
 
-    monkeypatch.setattr("dtsne._input.Points.neighbors", fail)
+    monkeypatch.setattr("dtsne._data.Points.neighbors", fail)
     monkeypatch.setattr("dtsne._estimator.available_memory", lambda: 10_000)
     with pytest.raises(MemoryError, match=r"A map of 120 points at perplexity 15 needs 0\.0 GiB"):
         DTSNE(perplexity=15.0).fit(two_clusters)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,6 +10,7 @@ from hypothesis import strategies as st
 from dtsne import DTSNE
 from dtsne._fft_repulsion import FftRepulsion
 from dtsne._repulsion import exact_repulsion
+from dtsne._threads import limited_threads
 from dtsne.datasets import load
 from dtsne.quality import density_correlation
 
@@ -114,14 +114,10 @@ def test_plan_is_kept_and_renewed(rng):
 
 def test_same_bits_for_any_number_of_threads(rng):
     points, scales = padded(clustered(rng, 3000, 2, 30.0)), np.exp(0.4 * rng.normal(size=3000))
-    before = numba.get_num_threads()
     results = []
-    try:
-        for n_threads in (1, before):
-            numba.set_num_threads(n_threads)
+    for n_threads in (1, 3):
+        with limited_threads(n_threads):
             results.append(FftRepulsion(2, 0.01, n_threads)(points, scales))
-    finally:
-        numba.set_num_threads(before)
     np.testing.assert_array_equal(results[0][0], results[1][0])
     assert results[0][1] == results[1][1]
 

@@ -7,7 +7,18 @@ import sys
 
 import pytest
 
-HEAVY = ("numba", "sklearn", "scipy", "matplotlib", "pandas", "pooch", "torch", "tqdm", "umap")
+HEAVY = (
+    "numba",
+    "sklearn",
+    "scipy",
+    "matplotlib",
+    "pandas",
+    "pooch",
+    "pynndescent",
+    "torch",
+    "tqdm",
+    "umap",
+)
 
 
 def loaded_after(statement: str) -> set[str]:

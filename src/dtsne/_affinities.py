@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dtsne._compile import compiled, prange
+from dtsne._compile import compiled
+from dtsne._threads import for_rows
 
 if TYPE_CHECKING:
     from dtsne._typing import FloatArray, IntArray
@@ -83,7 +84,9 @@ def find_sigmas(
         0 where a point has at least as many copies as the perplexity: no σ gives it then.
     """
     sigmas = np.empty(len(squared_distances))
-    _search_sigmas(squared_distances, np.log(perplexity), skip_diagonal, sigmas)
+    for_rows(
+        _search_sigmas, len(sigmas), squared_distances, np.log(perplexity), skip_diagonal, sigmas
+    )
     return sigmas
 
 
@@ -99,8 +102,8 @@ def dense_affinities(
     n = len(sigmas)
     values: FloatArray = np.empty((n, n), dtype)
     shifts, norms = np.empty(n), np.empty(n)
-    _normalise_dense(squared_distances, sigmas, shifts, norms)
-    _fill_dense(squared_distances, sigmas, shifts, norms, values)
+    for_rows(_normalise_dense, n, squared_distances, sigmas, shifts, norms)
+    for_rows(_fill_dense, n, squared_distances, sigmas, shifts, norms, values)
     return DenseAffinities(values)
 
 
@@ -115,9 +118,10 @@ def sparse_affinities(
     row_starts, columns, values = symmetric_graph(
         indices, squared_distances.astype(dtype, copy=False)
     )
-    shifts, norms = np.empty(len(sigmas)), np.empty(len(sigmas))
-    _normalise_sparse(row_starts, columns, values, sigmas, shifts, norms)
-    _squares_to_affinities(row_starts, columns, values, sigmas, shifts, norms)
+    n = len(sigmas)
+    shifts, norms = np.empty(n), np.empty(n)
+    for_rows(_normalise_sparse, n, row_starts, columns, values, sigmas, shifts, norms)
+    for_rows(_squares_to_affinities, n, row_starts, columns, values, sigmas, shifts, norms)
     return SparseAffinities(row_starts, columns, values)
 
 
@@ -135,12 +139,22 @@ def symmetric_graph(
     sources, squared_from = _transpose(by_rank, indices.ravel(), squared_distances.ravel(), starts)
     own, squared_to = _transpose(starts, sources, squared_from, by_rank)
     row_starts = np.zeros(n + 1, np.int64)
-    _count_union(own, by_rank, sources, starts, row_starts[1:])
+    for_rows(_count_union, n, own, by_rank, sources, starts, row_starts[1:])
     np.cumsum(row_starts, out=row_starts)
     columns = np.empty(row_starts[-1], np.int32)
     squared = np.empty(row_starts[-1], squared_distances.dtype)
-    _fill_union(
-        own, squared_to, by_rank, sources, squared_from, starts, row_starts, columns, squared
+    for_rows(
+        _fill_union,
+        n,
+        own,
+        squared_to,
+        by_rank,
+        sources,
+        squared_from,
+        starts,
+        row_starts,
+        columns,
+        squared,
     )
     return row_starts, columns, squared
 
@@ -162,9 +176,9 @@ def _exp(x):  # type: ignore[no-untyped-def]
     return power * (1.0 + r * (1.0 + r * (0.5 + r * series)))
 
 
-@compiled(parallel=True)
-def _search_sigmas(squared_distances, wanted_entropy, skip_diagonal, sigmas):  # type: ignore[no-untyped-def]
-    for i in prange(squared_distances.shape[0]):
+@compiled()
+def _search_sigmas(begin, end, squared_distances, wanted_entropy, skip_diagonal, sigmas):  # type: ignore[no-untyped-def]
+    for i in range(begin, end):
         row = squared_distances[i]
         if skip_diagonal:
             row = np.concatenate((row[:i], row[i + 1 :]))
@@ -179,7 +193,7 @@ def _search_sigmas(squared_distances, wanted_entropy, skip_diagonal, sigmas):  #
             sigmas[i] = _search_sigma(row, nearest, excess, wanted_entropy)
 
 
-@compiled()
+@compiled(inline="always")
 def _search_sigma(row, nearest, excess, wanted_entropy):  # type: ignore[no-untyped-def]
     """Newton's method on the entropy as a function of log(1/2σ²), kept within a bracket."""
     lowest, highest = -np.inf, np.inf
@@ -219,14 +233,14 @@ def _exponent(squared_distance, sigma_i, sigma_j):  # type: ignore[no-untyped-de
     return 2.0 * squared_distance / ((sigma_i + sigma_j) * (sigma_i + sigma_j))
 
 
-@compiled(parallel=True)
-def _normalise_dense(squared_distances, sigmas, shifts, norms):  # type: ignore[no-untyped-def]
+@compiled()
+def _normalise_dense(begin, end, squared_distances, sigmas, shifts, norms):  # type: ignore[no-untyped-def]
     """Row minima of the exponents and the sums after that shift.
 
     Without the shift the whole row of an outlier would underflow to 0.
     """
     n = len(sigmas)
-    for i in prange(n):
+    for i in range(begin, end):
         shift = np.inf
         for j in range(n):
             if j != i:
@@ -239,10 +253,10 @@ def _normalise_dense(squared_distances, sigmas, shifts, norms):  # type: ignore[
         norms[i] = total
 
 
-@compiled(parallel=True)
-def _fill_dense(squared_distances, sigmas, shifts, norms, values):  # type: ignore[no-untyped-def]
+@compiled()
+def _fill_dense(begin, end, squared_distances, sigmas, shifts, norms, values):  # type: ignore[no-untyped-def]
     n = len(sigmas)
-    for i in prange(n):
+    for i in range(begin, end):
         for j in range(n):
             exponent = _exponent(squared_distances[i, j], sigmas[i], sigmas[j])
             values[i, j] = (
@@ -251,9 +265,9 @@ def _fill_dense(squared_distances, sigmas, shifts, norms, values):  # type: igno
         values[i, i] = 0.0
 
 
-@compiled(parallel=True)
-def _normalise_sparse(row_starts, columns, squared, sigmas, shifts, norms):  # type: ignore[no-untyped-def]
-    for i in prange(len(sigmas)):
+@compiled()
+def _normalise_sparse(begin, end, row_starts, columns, squared, sigmas, shifts, norms):  # type: ignore[no-untyped-def]
+    for i in range(begin, end):
         shift = np.inf
         for e in range(row_starts[i], row_starts[i + 1]):
             shift = min(shift, _exponent(squared[e], sigmas[i], sigmas[columns[e]]))
@@ -264,11 +278,11 @@ def _normalise_sparse(row_starts, columns, squared, sigmas, shifts, norms):  # t
         norms[i] = total
 
 
-@compiled(parallel=True)
-def _squares_to_affinities(row_starts, columns, values, sigmas, shifts, norms):  # type: ignore[no-untyped-def]
+@compiled()
+def _squares_to_affinities(begin, end, row_starts, columns, values, sigmas, shifts, norms):  # type: ignore[no-untyped-def]
     """Put p_ij in the place of the squared distances."""
     n = len(sigmas)
-    for i in prange(n):
+    for i in range(begin, end):
         for e in range(row_starts[i], row_starts[i + 1]):
             j = columns[e]
             exponent = _exponent(values[e], sigmas[i], sigmas[j])
@@ -289,24 +303,34 @@ def _transpose(row_starts, columns, squared, new_starts):  # type: ignore[no-unt
     return new_columns, new_squared
 
 
-@compiled(parallel=True)
-def _count_union(own, own_starts, sources, starts, counts):  # type: ignore[no-untyped-def]
-    for i in prange(len(counts)):
-        e, end = own_starts[i], own_starts[i + 1]
-        count = end - e
+@compiled()
+def _count_union(begin, end, own, own_starts, sources, starts, counts):  # type: ignore[no-untyped-def]
+    for i in range(begin, end):
+        e, e_end = own_starts[i], own_starts[i + 1]
+        count = e_end - e
         for f in range(starts[i], starts[i + 1]):
-            while e < end and own[e] < sources[f]:
+            while e < e_end and own[e] < sources[f]:
                 e += 1
-            count += e == end or own[e] != sources[f]
+            count += e == e_end or own[e] != sources[f]
         counts[i] = count
 
 
-@compiled(parallel=True)
+@compiled()
 def _fill_union(  # type: ignore[no-untyped-def]
-    own, squared_to, own_starts, sources, squared_from, starts, row_starts, columns, squared
+    begin,
+    end,
+    own,
+    squared_to,
+    own_starts,
+    sources,
+    squared_from,
+    starts,
+    row_starts,
+    columns,
+    squared,
 ):
     """Merge each point's own neighbours with those that have it as a neighbour; both are sorted."""
-    for i in prange(len(starts) - 1):
+    for i in range(begin, end):
         e, f = own_starts[i], starts[i]
         for place in range(row_starts[i], row_starts[i + 1]):
             if f == starts[i + 1] or (e < own_starts[i + 1] and own[e] <= sources[f]):

@@ -190,7 +190,7 @@ def _with_column(points: FloatArray) -> FloatArray:
     return wider
 
 
-@compiled(nogil=True)
+@compiled()
 def _keep_nearest(  # type: ignore[no-untyped-def]
     points, order, members, at, squared, guesses, n_wanted, indices, distances
 ):
@@ -226,7 +226,7 @@ def _keep_nearest(  # type: ignore[no-untyped-def]
         distances[row, n_found:] = np.inf
 
 
-@compiled(nogil=True)
+@compiled()
 def _smallest(values, guess, n_wanted):  # type: ignore[no-untyped-def]
     """Where the n_wanted smallest values are, in any order; more if some equal the last of them."""
     within = _up_to(values, guess, 4 * n_wanted)
@@ -238,7 +238,7 @@ def _smallest(values, guess, n_wanted):  # type: ignore[no-untyped-def]
     return within
 
 
-@compiled(nogil=True)
+@compiled()
 def _up_to(values, bound, most):  # type: ignore[no-untyped-def]
     """Where values are at most the bound, which few of them are; none if there are too many."""
     within = np.empty(most, np.int32)

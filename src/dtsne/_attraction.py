@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dtsne._affinities import DenseAffinities
-from dtsne._compile import compiled, prange
+from dtsne._compile import compiled
+from dtsne._threads import for_rows
 
 if TYPE_CHECKING:
     from dtsne._affinities import Affinities
@@ -36,12 +37,13 @@ def attractive_forces(
 ) -> FloatArray:
     """Σ_j p_ij γ_ij w_ij (y_i − y_j) for every point, from coordinates of shape (3, n)."""
     points = _four_numbers(coordinates, scales, affinities.values.dtype)
+    n = len(scales)
     forces = np.empty(coordinates.shape, points.dtype)
     if isinstance(affinities, DenseAffinities):
-        _dense_forces(affinities.values, points, forces)
+        for_rows(_dense_forces, n, affinities.values, points, forces)
     else:
-        _sparse_forces(
-            affinities.row_starts, affinities.columns, affinities.values,
+        for_rows(
+            _sparse_forces, n, affinities.row_starts, affinities.columns, affinities.values,
             np.ascontiguousarray(points.T), forces,
         )  # fmt: skip
     return 2.0 * forces.astype(np.float64)
@@ -50,12 +52,13 @@ def attractive_forces(
 def attractive_cost(affinities: Affinities, coordinates: FloatArray, scales: FloatArray) -> float:
     """Σ_ij p_ij log(1/w_ij)."""
     points = _four_numbers(coordinates, scales, affinities.values.dtype)
-    costs = np.empty(len(scales))
+    n = len(scales)
+    costs = np.empty(n)
     if isinstance(affinities, DenseAffinities):
-        _dense_costs(affinities.values, points, costs)
+        for_rows(_dense_costs, n, affinities.values, points, costs)
     else:
-        _sparse_costs(
-            affinities.row_starts, affinities.columns, affinities.values,
+        for_rows(
+            _sparse_costs, n, affinities.row_starts, affinities.columns, affinities.values,
             np.ascontiguousarray(points.T), costs,
         )  # fmt: skip
     return float(costs.sum())
@@ -86,10 +89,10 @@ def _log(x):  # type: ignore[no-untyped-def]
     return exponent * _LOG_2 + 2.0 * t * (1.0 + t2 * series)
 
 
-@compiled(parallel=True)
-def _dense_forces(values, points, forces):  # type: ignore[no-untyped-def]
+@compiled()
+def _dense_forces(begin, end, values, points, forces):  # type: ignore[no-untyped-def]
     q0, q1, q2, q3 = points[0], points[1], points[2], points[3]
-    for i in prange(len(q0)):
+    for i in range(begin, end):
         p = values[i]
         zero = q0.dtype.type(0)
         f0, f1, f2 = zero, zero, zero
@@ -102,10 +105,10 @@ def _dense_forces(values, points, forces):  # type: ignore[no-untyped-def]
         forces[0, i], forces[1, i], forces[2, i] = f0, f1, f2
 
 
-@compiled(parallel=True)
-def _dense_costs(values, points, costs):  # type: ignore[no-untyped-def]
+@compiled()
+def _dense_costs(begin, end, values, points, costs):  # type: ignore[no-untyped-def]
     q0, q1, q2, q3 = points[0], points[1], points[2], points[3]
-    for i in prange(len(q0)):
+    for i in range(begin, end):
         p = values[i]
         cost = 0.0
         for j in range(len(q0)):
@@ -115,9 +118,9 @@ def _dense_costs(values, points, costs):  # type: ignore[no-untyped-def]
         costs[i] = cost
 
 
-@compiled(parallel=True)
-def _sparse_forces(row_starts, columns, values, points, forces):  # type: ignore[no-untyped-def]
-    for i in prange(len(points)):
+@compiled()
+def _sparse_forces(begin, end, row_starts, columns, values, points, forces):  # type: ignore[no-untyped-def]
+    for i in range(begin, end):
         q0, q1, q2, q3 = points[i, 0], points[i, 1], points[i, 2], points[i, 3]
         neighbors = columns[row_starts[i] : row_starts[i + 1]]
         p = values[row_starts[i] : row_starts[i + 1]]
@@ -134,9 +137,9 @@ def _sparse_forces(row_starts, columns, values, points, forces):  # type: ignore
         forces[0, i], forces[1, i], forces[2, i] = f0, f1, f2
 
 
-@compiled(parallel=True)
-def _sparse_costs(row_starts, columns, values, points, costs):  # type: ignore[no-untyped-def]
-    for i in prange(len(points)):
+@compiled()
+def _sparse_costs(begin, end, row_starts, columns, values, points, costs):  # type: ignore[no-untyped-def]
+    for i in range(begin, end):
         q0, q1, q2, q3 = points[i, 0], points[i, 1], points[i, 2], points[i, 3]
         neighbors = columns[row_starts[i] : row_starts[i + 1]]
         p = values[row_starts[i] : row_starts[i + 1]]

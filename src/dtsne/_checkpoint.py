@@ -13,7 +13,8 @@ import pickle
 import zipfile
 import zlib
 from contextlib import suppress
-from dataclasses import fields, replace
+from dataclasses import replace
+from functools import partial
 from hashlib import blake2b
 from numbers import Real
 from pathlib import Path
@@ -26,8 +27,8 @@ from dtsne._messages import warn
 from dtsne._version import __version__
 
 if TYPE_CHECKING:
+    from dtsne._data import Data
     from dtsne._estimator import DTSNE
-    from dtsne._input import Data
     from dtsne._optimizer import State
     from dtsne._typing import FloatArray
 
@@ -161,12 +162,21 @@ class CheckpointFile(NoCheckpoints):
 
 def identity_of(data: Data, **parameters: Any) -> dict[str, str]:
     """Say in short, for the data and each parameter, what it is."""
-    parts = [getattr(data, field.name) for field in fields(data)]
     described = {name: _described(value) for name, value in parameters.items()}
-    return {**described, "data": " ".join(map(_described, parts)), "version of dtsne": __version__}
+    return {
+        **described,
+        "data": _described(tuple(vars(data).values())),
+        "version of dtsne": __version__,
+    }
 
 
 def _described(value: Any) -> str:
+    if isinstance(value, tuple):
+        return " ".join(map(_described, value))
+    if isinstance(value, partial):
+        return _described((*value.args, *value.keywords.values()))
+    if hasattr(value, "indptr"):  # a sparse matrix
+        return _described((value.indptr, value.indices, value.data))
     if isinstance(value, Real):
         return repr(float(value))  # 30, 30.0 and numpy's are the same
     if isinstance(value, list) or hasattr(value, "__array__"):

@@ -1,4 +1,4 @@
-"""How kernels are compiled: in parallel, with a cache on disk, and the same sums on every run.
+"""How kernels are compiled: for any thread, with a cache on disk, and the same sums on every run.
 
 Numba's cache of a kernel is valid as long as the file it stands in does not change, whatever others
 do: so a kernel calls no kernel of another file, and after a change of the options here the cached
@@ -9,25 +9,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from numba import njit, prange
+from numba import njit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-__all__ = ["compiled", "prange"]
 
 # Reassociation lets a sum use vector registers; its order is still the same for every run. NaN and
 # infinities keep their meaning.
 _FASTMATH = frozenset({"reassoc", "contract", "nsz", "arcp"})
 
 
-def compiled(
-    *, parallel: bool = False, nogil: bool = False, inline: str = "never", exact: bool = False
-) -> Callable[[Callable[..., Any]], Any]:
+def compiled(*, inline: str = "never", exact: bool = False) -> Callable[[Callable[..., Any]], Any]:
     """Compile a kernel at its first call; `exact` keeps to the order of operations as written."""
     # A check for division by 0 would leave a loop no vector registers.
     options: dict[str, Any] = {
-        "parallel": parallel, "nogil": nogil, "inline": inline, "error_model": "numpy",
+        "nogil": True, "inline": inline, "error_model": "numpy",
     }  # fmt: skip
     if not exact:
         options["fastmath"] = set(_FASTMATH)

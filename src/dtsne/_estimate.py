@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from math import ceil
 from typing import TYPE_CHECKING
 
-from dtsne._input import _MAX_EXACT_NEIGHBORS, NEIGHBORS_PER_PERPLEXITY
+from dtsne._data import MAX_EXACT_NEIGHBORS, NEIGHBORS_PER_PERPLEXITY
 from dtsne._memory import shortage
 
 if TYPE_CHECKING:
@@ -67,6 +67,7 @@ class Job:
     n_components: int
     perplexity: float
     max_dense: int  # up to so many points P is over all pairs
+    max_exact: int  # up to so many points, the repulsion too
     method: str
     n_iter: int
     n_threads: int
@@ -79,12 +80,12 @@ class Job:
     @property
     def is_exact(self) -> bool:
         """Whether the repulsion is summed over all pairs."""
-        return self.method == "exact" or (self.method == "auto" and self.is_dense)
+        return self.method == "exact" or (self.method == "auto" and self.n <= self.max_exact)
 
     @property
     def searches_cells(self) -> bool:
         """Whether neighbours are found without all distances."""
-        return self.d is not None and self.n > _MAX_EXACT_NEIGHBORS
+        return self.d is not None and self.n > MAX_EXACT_NEIGHBORS
 
     @property
     def n_numbers(self) -> int:

@@ -11,28 +11,17 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
 
 from dtsne import _start
-from dtsne._affinities import (
-    dense_affinities,
-    find_sigmas,
-    floor_sigmas,
-    sparse_affinities,
-)
-from dtsne._calibration import Calibration, CalibrationPlan
+from dtsne._calibration import CalibrationPlan
 from dtsne._checkpoint import open_checkpoints
 from dtsne._engine import CpuEngine, Repulsion
 from dtsne._estimate import Job, check_job, description
 from dtsne._fft_repulsion import FftRepulsion
-from dtsne._input import (
-    NEIGHBORS_PER_PERPLEXITY,
-    Data,
-    fitting_perplexity,
-    prepare,
-    with_copies_apart,
-)
+from dtsne._input import fitting_perplexity, prepare
 from dtsne._memory import available_memory
 from dtsne._messages import shown_messages, warn
 from dtsne._optimizer import PAPER, SCALED, Checkpoint, Rule, Schedule, State, descend
 from dtsne._parameters import check_parameters, check_start
+from dtsne._problem import state_problem
 from dtsne._progress import shown_progress
 from dtsne._repulsion import exact_repulsion
 from dtsne._threads import limited_threads, resolve_n_jobs
@@ -43,16 +32,19 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from dtsne._affinities import Affinities
     from dtsne._checkpoint import History, NoCheckpoints
+    from dtsne._data import Data
+    from dtsne._problem import Problem
     from dtsne._progress import Progress
-    from dtsne._typing import FloatArray, IntArray
+    from dtsne._typing import FloatArray
 
 _LOGGER = logging.getLogger(__name__)
 
 # Up to this many points P is kept over all pairs, as the paper defines it; beyond, over the nearest
 # neighbours, which changes σ by a few percent (docs/optimiser.md) and needs 20 times less memory.
 _MAX_DENSE = 10_000
+# Up to this many points, sums over all pairs take no longer than those by FFT, or little.
+_MAX_EXACT = 5_000
 _MIN_POINTS = 4
 _DEFAULT_TOL = 5e-4
 # A map that starts without any order needs more of a pull to find one.
@@ -77,21 +69,36 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         Correct the kernel's scales during the descent by the radii found in the map, five times.
         False for the plain objective of the paper. "auto" leaves it out where `density_scale` is
         0, and where `optimizer` is "paper".
-    metric : {"euclidean", "cosine", "precomputed"}, default="euclidean"
+    metric : str, default="euclidean"
         Distance in the data. "cosine" scales the rows to length 1 and takes Euclidean distances
-        between them. "precomputed" takes X as a square matrix of distances.
+        between them; "correlation" does so after taking from each row its mean. Others are
+        "manhattan", "chebyshev", "canberra", "braycurtis" and "hamming", and between sets, which
+        are the columns that are not 0, "jaccard", "dice", "sokalsneath" and "rogerstanimoto"; for
+        these more than 20,000 points need ``pip install dtsne[metrics]``. "precomputed" takes X as
+        a square matrix of distances; of a sparse one, the stored entries are the distances to
+        neighbours, as for `neighbors`.
+    neighbors : (indices, distances), sparse matrix of shape (n, n) or None, default=None
+        Neighbours found beforehand, which are then not searched for: two arrays of shape (n, k), or
+        a graph whose stored entries are distances (explicit zeros too), such as that of
+        scikit-learn's ``kneighbors_graph(mode="distance")`` or scanpy's ``obsp["distances"]``. In
+        any order, with the point itself or without, at least 3·perplexity others in each row; of
+        more the nearest are taken. P is then one over neighbours for any number of points, and X
+        serves only for the start, its components scaled to the given distances.
     n_pcs : int or None, default=50
         Number of principal components to reduce the data to beforehand; None for the data as it
-        is. Sparse data is reduced by a truncated SVD.
+        is. Sparse data is reduced by a truncated SVD. Only for Euclidean distances, which those of
+        "cosine" and "correlation" are too: other metrics always take the data as it is.
     init : {"pca", "random", "spectral"} or array-like of shape (n, n_components), default="pca"
-        Where the descent starts. "pca" is at the scale of the data. An array is taken as it is, in
+        Where the descent starts. "pca" is at the scale of the data: for distances that are not
+        Euclidean, the components are scaled until those of neighbours are right. Where X is a
+        graph, which has no coordinates, "pca" is "spectral". An array is taken as it is, in
         units of the map, of which one is the median of `sigma_`.
     optimizer : {"scaled", "paper"}, default="scaled"
         "scaled" moves each point in units of its own scale; "paper" is exactly the descent of the
         paper, which needs thousands of iterations where scales differ.
     method : {"auto", "exact", "fft"}, default="auto"
         How the repulsion is summed: "exact" over all pairs, O(n²), or "fft", O(n), to within
-        `fft_tolerance`. "auto" is exact up to 10,000 points.
+        `fft_tolerance`. "auto" is exact up to 5,000 points.
     fft_tolerance : float, default=0.01
         Relative error of the repulsive force (median over the points) that "fft" may make.
     learning_rate : float or "auto", default="auto"
@@ -146,7 +153,8 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         The perplexity used.
     neighbor_recall_ : float
         Share of the 3·perplexity nearest neighbours that were found: 1 up to 20,000 points; beyond,
-        measured on a sample, the search being widened until it is .99.
+        measured on a sample, the search being widened until it is .99. NaN, as it is not known, for
+        neighbours that were given.
     timings_ : dict of str to float
         CPU seconds by phase. "preparing", "neighbours", "affinities", "start" and "descent" add up
         to the whole; "attraction", "repulsion" and "calibration" are parts of "descent".
@@ -184,7 +192,8 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         perplexity: float = 100.0,
         density_scale: float = 1.0,
         calibration: Literal["auto", False] = "auto",
-        metric: Literal["euclidean", "cosine", "precomputed"] = "euclidean",
+        metric: str = "euclidean",
+        neighbors: Any = None,
         n_pcs: int | None = 50,
         init: Literal["pca", "random", "spectral"] | FloatArray = "pca",
         optimizer: Literal["scaled", "paper"] = "scaled",
@@ -206,6 +215,7 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         self.density_scale = density_scale
         self.calibration = calibration
         self.metric = metric
+        self.neighbors = neighbors
         self.n_pcs = n_pcs
         self.init = init
         self.optimizer = optimizer
@@ -229,7 +239,7 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         ----------
         X : array-like or sparse matrix of shape (n, d)
             The data: numpy, pandas, polars or scipy sparse, of any kind of number. Distances of
-            shape (n, n) for ``metric="precomputed"``.
+            shape (n, n), or a sparse graph of them, for ``metric="precomputed"``.
         y : None
             Ignored.
 
@@ -263,7 +273,9 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         ):
             with progress.phase("preparing"):
                 checked = self._check_data(X)
-                data = prepare(checked, metric=self.metric, n_pcs=self.n_pcs)
+                data = prepare(
+                    checked, metric=self.metric, n_pcs=self.n_pcs, neighbors=self.neighbors
+                )
             dtype = np.float32 if checked.dtype == np.float32 else np.float64
             self._run(data, n_threads, dtype, progress)
         return self.embedding_
@@ -276,12 +288,12 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.metric == "precomputed"
         tags.input_tags.positive_only = self.metric == "precomputed"
-        tags.input_tags.sparse = self.metric != "precomputed"
+        tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
     def _check_data(self, X: ArrayLike) -> Any:
-        sparse = False if self.metric == "precomputed" else ("csr", "csc")
+        sparse = "csr" if self.metric == "precomputed" else ("csr", "csc")
         try:
             return validate_data(
                 self,
@@ -309,40 +321,31 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         schedule = self._schedule(rule, n)
         self._announce(data, perplexity, schedule, n_threads)
         checkpoints = open_checkpoints(self, data)
-        n_neighbors = min(n - 1, int(np.ceil(NEIGHBORS_PER_PERPLEXITY * perplexity)))
-        with progress.phase("neighbours"):
-            indices, distances, recall = data.neighbors(n_neighbors, n_threads)
-            apart = with_copies_apart(data, distances, perplexity)
-            if apart is not None:
-                data = apart
-                indices, distances, recall = data.neighbors(n_neighbors, n_threads)
-        with progress.phase("affinities"):
-            sigmas, unit, affinities = _affinities_of(data, indices, distances, perplexity)
-
-        scales = (sigmas / unit) ** self.density_scale
-        calibration = None
-        if self.optimizer == "paper":
+        paper = self.optimizer == "paper"
+        calibrated = self.calibration == "auto" and self.density_scale > 0 and not paper
+        problem = state_problem(
+            data,
+            perplexity,
+            dense=data.has_all_distances and n <= _MAX_DENSE,
+            density_scale=self.density_scale,
+            plan=self._calibration_plan if calibrated else None,
+            n_jobs=n_threads,
+            progress=progress,
+        )
+        scales = problem.scales
+        if paper:
             # γ of the paper is 1/(σ_i + σ_j)² over its maximum: with s = σ/σ_min the same.
             scales = scales / scales.min()
-        elif self.calibration == "auto" and self.density_scale > 0:
-            calibration = Calibration.from_neighbors(
-                self._calibration_plan,
-                indices,
-                distances,
-                scales,
-                perplexity=perplexity,
-                density_scale=self.density_scale,
-                n_jobs=n_threads,
-            )
         with progress.phase("start"):
-            start = own_start
-            if start is None:
-                start = self._start(data, affinities, unit)
-                if self.optimizer == "scaled":
+            if own_start is not None:
+                start = own_start[problem.order]
+            else:
+                start = self._start(problem)
+                if not paper:
                     start = _start.separate_copies(start, scales, perplexity)
         timings = progress.timings
-        engine = CpuEngine(affinities, self._repulsion(n, n_threads), timings)
-        state, history = checkpoints.resume(State.at_start(start, scales, calibration))
+        engine = CpuEngine(problem.affinities, self._repulsion(n, n_threads), timings)
+        state, history = checkpoints.resume(State.at_start(start, scales, problem.calibration))
         steps = descend(engine, state, rule, schedule, timings)
         with progress.phase("descent"):
             self._consume(
@@ -351,10 +354,11 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
                 checkpoints,
                 schedule,
                 progress,
+                problem,
                 dtype,
-                sigma_=sigmas * data.unit,
+                sigma_=problem.in_order_of_rows(problem.sigmas) * data.unit,
                 perplexity_=perplexity,
-                neighbor_recall_=recall,
+                neighbor_recall_=problem.recall,
                 timings_=timings.cpu,
             )
 
@@ -366,6 +370,7 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
             n_components=self.n_components,
             perplexity=perplexity,
             max_dense=_MAX_DENSE,
+            max_exact=_MAX_EXACT,
             method=self.method,
             n_iter=schedule.expected_end(),
             n_threads=n_threads,
@@ -374,18 +379,21 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         _LOGGER.info(description(job))
 
     def _repulsion(self, n: int, n_threads: int) -> Repulsion:
-        if self.method == "fft" or (self.method == "auto" and n > _MAX_DENSE):
+        if self.method == "fft" or (self.method == "auto" and n > _MAX_EXACT):
             return FftRepulsion(self.n_components, self.fft_tolerance, n_threads)
         return exact_repulsion
 
-    def _start(self, data: Data, affinities: Affinities, unit: float) -> FloatArray:
-        if self.init == "random":
+    def _start(self, problem: Problem) -> FloatArray:
+        start = None
+        if self.init != "random":
+            start = _start.principal_start(problem.data, self.n_components, problem.unit)
+        spectral = self.init == "spectral" or (self.init == "pca" and start is None)
+        if start is None:
             rng = _generator(self.random_state)
-            start = _start.random_start(len(data), self.n_components, rng)
-        else:
-            start = _start.principal_start(data, self.n_components, unit)
-        if self.init == "spectral":
-            start = _start.spectral_start(affinities, self.n_components, start)
+            start = _start.random_start(len(problem.order), self.n_components, rng)
+        start = start[problem.order]
+        if spectral:
+            start = _start.spectral_start(problem.affinities, self.n_components, start)
         return _start.shrink_as_paper(start) if self.optimizer == "paper" else start
 
     def _schedule(self, rule: Rule, n: int) -> Schedule:
@@ -410,6 +418,7 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         checkpoints: NoCheckpoints,
         schedule: Schedule,
         progress: Progress,
+        problem: Problem,
         dtype: type,
         **fitted: Any,
     ) -> None:
@@ -417,9 +426,10 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         stopped = False
 
         def keep(checkpoint: Checkpoint) -> None:
-            self.embedding_: FloatArray = checkpoint.state.embedding.astype(dtype)
+            embedding = problem.in_order_of_rows(checkpoint.state.embedding)
+            self.embedding_: FloatArray = embedding.astype(dtype)
             self.kl_divergence_ = checkpoint.kl
-            self.kernel_scale_ = checkpoint.state.scales
+            self.kernel_scale_ = problem.in_order_of_rows(checkpoint.state.scales)
             self.n_iter_ = checkpoint.state.iteration
             self.n_calibrations_ = checkpoint.state.n_calibrated
             self.converged_ = checkpoint.settled
@@ -441,7 +451,7 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
                 progress.advance(iteration, schedule.expected_end(iteration), kl=last.kl)
                 _LOGGER.debug("iteration %4d  KL %.4f", iteration, last.kl)
                 if self.callback is not None:
-                    shown = last.state.embedding.view()
+                    shown = problem.in_order_of_rows(last.state.embedding)
                     shown.flags.writeable = False
                     stopped = bool(self.callback(iteration, last.kl, shown))
                     if stopped:
@@ -459,20 +469,6 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
                 "raise max_iter, or tol, if the map is good enough.",
                 ConvergenceWarning,
             )
-
-
-def _affinities_of(
-    data: Data, indices: IntArray, distances: FloatArray, perplexity: float
-) -> tuple[FloatArray, float, Affinities]:
-    """Return σ, the σ of a typical point, and P."""
-    dense = len(data) <= _MAX_DENSE
-    squared = data.squared_distances() if dense else distances**2
-    found = find_sigmas(squared, perplexity, skip_diagonal=dense)
-    unit = float(np.median(found[found > 0]))
-    sigmas = floor_sigmas(found, unit)
-    if dense:
-        return sigmas, unit, dense_affinities(squared, sigmas)
-    return sigmas, unit, sparse_affinities(indices, squared, sigmas)
 
 
 def _generator(random_state: int | np.random.RandomState | None) -> np.random.Generator:

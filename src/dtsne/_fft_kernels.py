@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from dtsne._compile import compiled, prange
+from dtsne._compile import compiled
 
 # Nodes of a cubic B-spline around a point, along each axis.
 STENCIL = 4
 # Scale nodes that are dealt with at once; grids and weights have a multiple of it.
 LANES = 4
-_CELLS_PER_TASK = 16
-_TASK_STRIDE = 2_147_483_629  # a prime: every task is met once
+# Frequencies that stay in the cache while all nodes are added up.
+_BLOCK = 4096
 # Far outside of any cutoff, with a square that float32 can hold.
 _ELSEWHERE = np.float32(1e15)
 
@@ -59,22 +59,20 @@ def _axis_weights(position, length):  # type: ignore[no-untyped-def]
     return first - 1, _spline(fraction), _spline_slope(fraction)
 
 
-@compiled(parallel=True)
-def spread(positions, lengths, weights, band_starts, grid):  # type: ignore[no-untyped-def]
-    """Add the points' weights to the grid.
-
-    Bands of cells that are three apart touch no node in common: one third of them at a time can be
-    shared among threads, and every node still has its sum in the same order.
-    """
-    n_bands = len(band_starts) - 1
-    for third in range(3):
-        for band in prange((n_bands - third + 2) // 3):
-            first = third + 3 * band
-            for i in range(band_starts[first], band_starts[first + 1]):
-                _spread_one(positions, lengths, weights, grid, i)
-
-
 @compiled()
+def spread(begin, end, third, positions, lengths, weights, band_starts, grid):  # type: ignore[no-untyped-def]
+    """Add the weights of the points of every third band of cells to the grid.
+
+    Bands that are three apart touch no node in common: one third of them at a time can be shared
+    among threads, and every node still has its sum in the same order.
+    """
+    for step in range(begin, end):
+        band = third + 3 * step
+        for i in range(band_starts[band], band_starts[band + 1]):
+            _spread_one(positions, lengths, weights, grid, i)
+
+
+@compiled(inline="always")
 def _spread_one(positions, lengths, weights, grid, i):  # type: ignore[no-untyped-def]
     i0, w0, _ = _axis_weights(positions[0, i], lengths[0])
     i1, w1, _ = _axis_weights(positions[1, i], lengths[1])
@@ -95,10 +93,10 @@ def _spread_one(positions, lengths, weights, grid, i):  # type: ignore[no-untype
                     )
 
 
-@compiled(parallel=True)
-def gather(positions, lengths, weights, potentials, found):  # type: ignore[no-untyped-def]
+@compiled()
+def gather(begin, end, positions, lengths, weights, potentials, found):  # type: ignore[no-untyped-def]
     """Gradient (three axes of the grid) and value of the potential that each point feels."""
-    for i in prange(positions.shape[1]):
+    for i in range(begin, end):
         i0, w0, d0 = _axis_weights(positions[0, i], lengths[0])
         i1, w1, d1 = _axis_weights(positions[1, i], lengths[1])
         i2, w2, d2 = _axis_weights(positions[2, i], lengths[2])
@@ -127,13 +125,12 @@ def gather(positions, lengths, weights, potentials, found):  # type: ignore[no-u
         found[0, i], found[1, i], found[2, i], found[3, i] = g0, g1, g2, value
 
 
-@compiled(parallel=True)
-def multiply(spectra, charges, felt):  # type: ignore[no-untyped-def]
+@compiled()
+def multiply(begin, end, spectra, charges, felt):  # type: ignore[no-untyped-def]
     """felt_a = Σ_b K_ab · charge_b at every frequency; K is symmetric and given once a pair."""
-    n_nodes, size = charges.shape
-    block = 4096
-    for part in prange((size + block - 1) // block):
-        low, high = part * block, min((part + 1) * block, size)
+    n_nodes = len(charges)
+    for low in range(begin, end, _BLOCK):
+        high = min(low + _BLOCK, end)
         felt[:, low:high] = 0
         pair = 0
         for a in range(n_nodes):
@@ -146,20 +143,15 @@ def multiply(spectra, charges, felt):  # type: ignore[no-untyped-def]
                 pair += 1
 
 
-@compiled(parallel=True)
-def sum_near(y, s, cell_starts, steps, inverse_cutoff2, found):  # type: ignore[no-untyped-def]
-    """Sum forces and w χ over the points of the same and the surrounding cells."""
-    n_cells = len(cell_starts) - 1
-    n_tasks = (n_cells + _CELLS_PER_TASK - 1) // _CELLS_PER_TASK
-    for task in prange(n_tasks):
-        # Tasks lie scattered over the map, for crowded places to be shared among the threads.
-        first = np.int64(task) * _TASK_STRIDE % n_tasks * _CELLS_PER_TASK
-        for cell in range(first, first + _CELLS_PER_TASK):
-            if cell < n_cells and cell_starts[cell] < cell_starts[cell + 1]:
-                _sum_near_cell(y, s, cell_starts, cell, steps, inverse_cutoff2, found)
-
-
 @compiled()
+def sum_near(begin, end, y, s, cell_starts, steps, inverse_cutoff2, found):  # type: ignore[no-untyped-def]
+    """Sum forces and w χ over the points of the same and the surrounding cells."""
+    for cell in range(begin, end):
+        if cell_starts[cell] < cell_starts[cell + 1]:
+            _sum_near_cell(y, s, cell_starts, cell, steps, inverse_cutoff2, found)
+
+
+@compiled(inline="always")
 def _sum_near_cell(y, s, cell_starts, cell, steps, inverse_cutoff2, found):  # type: ignore[no-untyped-def]
     low, high = cell_starts[cell], cell_starts[cell + 1]
     size = 0
@@ -186,7 +178,7 @@ def _sum_near_cell(y, s, cell_starts, cell, steps, inverse_cutoff2, found):  # t
         )
 
 
-@compiled()
+@compiled(inline="always")
 def _sum_near_one(y0, y1, y2, s, own, inverse_cutoff2):  # type: ignore[no-untyped-def]
     zero, one, three, four, twelve = (
         np.float32(0), np.float32(1), np.float32(3), np.float32(4), np.float32(12),

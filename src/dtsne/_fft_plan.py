@@ -15,6 +15,7 @@ from scipy import fft
 
 from dtsne._cells import cells_of
 from dtsne._fft_kernels import LANES, STENCIL, multiply
+from dtsne._threads import for_rows
 
 if TYPE_CHECKING:
     from dtsne._typing import FloatArray
@@ -140,9 +141,10 @@ class Plan:
             charges = fft.fft(charges, padded[axis], axis=axis + 1, workers=n_jobs)
         felt = np.empty_like(charges)
         flat = (n_nodes, -1)
-        multiply(
-            self.spectra.reshape(len(self.spectra), -1), charges.reshape(flat), felt.reshape(flat)
-        )
+        for_rows(
+            multiply, charges[0].size, self.spectra.reshape(len(self.spectra), -1),
+            charges.reshape(flat), felt.reshape(flat), least=4096,
+        )  # fmt: skip
         for axis in range(last):
             felt = fft.ifft(felt, axis=axis + 1, workers=n_jobs, overwrite_x=True)
             felt = np.take(felt, range(grid.shape[axis]), axis=axis + 1)

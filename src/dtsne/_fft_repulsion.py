@@ -37,6 +37,7 @@ from dtsne._cells import sort_into_cells
 from dtsne._fft_kernels import STENCIL, gather, spread, sum_near
 from dtsne._fft_plan import Box, Options, make_plan
 from dtsne._repulsion import exact_repulsion, repulsion_of_rows
+from dtsne._threads import for_rows
 
 if TYPE_CHECKING:
     from dtsne._cells import Cells
@@ -153,10 +154,15 @@ class FftRepulsion:
         shape, lengths = _to_three(plan.grid_shape, 1), _to_three((STENCIL,) * n_axes, 1)
         weights = plan.weights[cells.order]
         grid = np.zeros((*shape, weights.shape[1]), np.float32)
-        spread(positions, lengths, weights, cells.starts[:: cells.per_band()], grid)
+        band_starts = cells.starts[:: cells.per_band()].copy()
+        for third in range(3):
+            n_bands = (len(band_starts) + 1 - third) // 3
+            for_rows(
+                spread, n_bands, third, positions, lengths, weights, band_starts, grid, least=1
+            )
         plan.convolve(grid.reshape(*plan.grid_shape[::-1], -1), self._n_jobs)
         single = np.empty((4, points.shape[1]), np.float32)
-        gather(positions, lengths, weights, grid, single)
+        for_rows(gather, points.shape[1], positions, lengths, weights, grid, single)
         found = single.astype(np.float64)
         found[:3] = found[2::-1] * (-0.5 / plan.spacing)
         found[3] += weights @ (plan.constants @ weights.sum(axis=0, dtype=np.float64))
@@ -166,8 +172,10 @@ class FftRepulsion:
 def _near(cutoff: float, points: FloatArray, scales: FloatArray, cells: Cells) -> FloatArray:
     """Sum w χ over the pairs nearer than the cutoff: forces along three axes, and Σ_j w χ."""
     found = np.empty((4, len(scales)), np.float32)
-    sum_near(points, scales.astype(np.float32), cells.starts, cells.steps(),
-              np.float32(1.0 / cutoff**2), found)  # fmt: skip
+    for_rows(
+        sum_near, len(cells.starts) - 1, points, scales.astype(np.float32), cells.starts,
+        cells.steps(), np.float32(1.0 / cutoff**2), found, least=16,
+    )  # fmt: skip
     return found
 
 

@@ -3,149 +3,48 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtsne._approximate_neighbors import approximate_neighbors
+from dtsne._data import NEIGHBORS_PER_PERPLEXITY, Distances, Points, principal_components
+from dtsne._given_neighbors import GivenNeighbors, graph_of
 from dtsne._memory import check_memory
 from dtsne._messages import warn
-from dtsne._neighbors import nearest_in_matrix, nearest_neighbors, pairwise_squared_distances
+from dtsne._metrics import METRICS, metric_points
 
 if TYPE_CHECKING:
-    from dtsne._typing import FloatArray, IntArray
+    from collections.abc import Callable
+
+    from dtsne._data import Data
+    from dtsne._typing import FloatArray
 
 _LOGGER = logging.getLogger(__name__)
 
-# Up to this many features the principal components come from the covariance matrix, exactly.
-_MAX_EXACT_FEATURES = 2000
-# Neighbours for each unit of perplexity: fewer would inflate σ, and σ is what sizes mean here.
-NEIGHBORS_PER_PERPLEXITY = 3
-# Up to this many points all distances are computed; beyond, most neighbours are found without.
-_MAX_EXACT_NEIGHBORS = 20_000
-_RECALL = 0.99
 # The radius that copies are given, as a share of a typical one.
 _COPY_RADIUS = 0.005
 # Columns that vary by less than this share of the largest value are constant but for rounding.
 _ROUNDING = 1e-15
 
 
-@dataclass(frozen=True)
-class Points:
-    """Data as points with coordinates, in a unit that makes them of size 1 or so."""
-
-    coordinates: FloatArray
-    unit: float
-
-    def __len__(self) -> int:
-        return len(self.coordinates)
-
-    @property
-    def n_dimensions(self) -> int | None:
-        """Coordinates of a point."""
-        return int(self.coordinates.shape[1])
-
-    def neighbors(self, k: int, n_jobs: int) -> tuple[IntArray, FloatArray, float]:
-        """Find the k nearest others: their indices, their distances, and the share found."""
-        if len(self) <= _MAX_EXACT_NEIGHBORS:
-            return *nearest_neighbors(self.coordinates, k), 1.0
-        return approximate_neighbors(self.coordinates, k, recall=_RECALL, n_jobs=n_jobs)
-
-    def squared_distances(self) -> FloatArray:
-        """All n × n of them."""
-        return pairwise_squared_distances(self.coordinates)
-
-    def apart(self, offsets: FloatArray) -> Points:
-        """Return the points moved apart along axes of their own."""
-        return Points(np.hstack([self.coordinates, offsets]), self.unit)
-
-    def groups(self, rows: IntArray) -> IntArray:
-        """Return the number of the group of equal points that each of some rows is in."""
-        return np.unique(self.coordinates[rows], axis=0, return_inverse=True)[1].reshape(-1)
-
-    def principal_axes(self, n_axes: int) -> FloatArray:
-        """Return the first principal components; fewer if the data has fewer dimensions."""
-        return _principal_components(self.coordinates, n_axes)
-
-
-@dataclass(frozen=True)
-class Distances:
-    """Data of which only the distances are known, in a unit that makes them of size 1 or so."""
-
-    matrix: FloatArray
-    unit: float
-
-    def __len__(self) -> int:
-        return len(self.matrix)
-
-    @property
-    def n_dimensions(self) -> int | None:
-        """Unknown."""
-        return None
-
-    def neighbors(self, k: int, n_jobs: int) -> tuple[IntArray, FloatArray, float]:  # noqa: ARG002
-        """Find the k nearest others: their indices, their distances, and the share found."""
-        return *nearest_in_matrix(self.matrix, k), 1.0
-
-    def squared_distances(self) -> FloatArray:
-        """All n × n of them."""
-        return self.matrix**2
-
-    def apart(self, offsets: FloatArray) -> Distances:
-        """Return the points moved apart along axes of their own."""
-        return Distances(np.sqrt(self.matrix**2 + pairwise_squared_distances(offsets)), self.unit)
-
-    def groups(self, rows: IntArray) -> IntArray:
-        """Return the number of the group of equal points that each of some rows is in."""
-        return np.unique(self.matrix[rows], axis=0, return_inverse=True)[1].reshape(-1)
-
-    def principal_axes(self, n_axes: int) -> FloatArray:
-        """Classical scaling, which for Euclidean distances is principal components."""
-        from scipy.linalg import eigh
-
-        n = len(self)
-        gram = -0.5 * self.matrix**2
-        gram -= gram.mean(axis=0)
-        gram -= gram.mean(axis=1, keepdims=True)
-        wanted = min(n_axes, n)
-        values, vectors = eigh(gram, subset_by_index=(n - wanted, n - 1))
-        if len(values) < wanted:  # LAPACK gives up where most eigenvalues are equal
-            values, vectors = (part[..., -wanted:] for part in np.linalg.eigh(gram))
-        return _with_fixed_signs(vectors[:, ::-1] * np.sqrt(np.maximum(values[::-1], 0.0)))
-
-
-Data = Points | Distances
-
-
-def prepare(X: Any, *, metric: str, n_pcs: int | None) -> Data:
-    """Turn validated input into points or distances.
-
-    Sparse input goes through a truncated SVD, which does not need it dense; the rest through
-    principal components, if it has more than n_pcs columns. The cosine metric is the Euclidean
-    distance between rows scaled to length 1, whose square is twice the cosine distance: the map is
-    then one of the sphere, and "spread" means the same as elsewhere.
-    """
+def prepare(X: Any, *, metric: str, n_pcs: int | None, neighbors: Any = None) -> Data:
+    """Turn validated input into data of one of the kinds that the method works with."""
     from scipy.sparse import issparse
 
-    if not issparse(X):
-        # In one order of memory, since sums along another one would round differently.
-        X = np.asarray(X, dtype=np.float64, order="C")
-    unit = _power_of_two_near(abs(X).max())
-    X = X * (1.0 / unit)
+    if metric == "precomputed" and issparse(X):
+        return _given_neighbors(X, X.shape[0])
+    if neighbors is not None:
+        # Its coordinates are found when asked for: the graph may yet turn out too small.
+        points = partial(_points, X, metric=metric, n_pcs=n_pcs)
+        return _given_neighbors(neighbors, X.shape[0], points)
     if metric == "precomputed":
+        X, unit = _in_own_unit(X)
         return Distances(_check_distances(X), unit)
-    if metric == "cosine":
-        X, unit = _with_unit_rows(X), 1.0
-    points = _reduce(X, n_pcs)
-    spread = np.ptp(points, axis=0)
-    varies = spread > _ROUNDING * np.abs(points).max()
-    if not varies.any():
-        raise ValueError("All rows of X are equal, so there is nothing to map.")
-    if not spread.all():
-        n_constant = int((spread == 0).sum())
-        _LOGGER.info("%d of %d columns are constant and say nothing", n_constant, len(spread))
-    return Points(points - points.mean(axis=0), unit)
+    if metric in METRICS:
+        X, unit = _in_own_unit(_dense(X, "give the neighbours yourself (neighbors=…)"))
+        return metric_points(X, metric, unit)
+    return _points(X, metric=metric, n_pcs=n_pcs)
 
 
 def with_copies_apart(data: Data, distances: FloatArray, perplexity: float) -> Data | None:
@@ -195,6 +94,51 @@ def fitting_perplexity(perplexity: float, n: int) -> float:
     return largest
 
 
+def _points(X: Any, *, metric: str, n_pcs: int | None) -> Points:
+    """Take the rows of X as points.
+
+    Sparse input goes through a truncated SVD, which does not need it dense; the rest through
+    principal components, if it has more than n_pcs columns. The cosine metric is the Euclidean
+    distance between rows scaled to length 1, whose square is twice the cosine distance: the map is
+    then one of the sphere, and "spread" means the same as elsewhere. Correlation is the same
+    between rows less their mean.
+    """
+    X, unit = _in_own_unit(X)
+    if metric == "correlation":
+        X = _with_centred_rows(_dense(X, "use metric='cosine', which leaves zeros as they are"))
+    if metric in ("cosine", "correlation"):
+        X, unit = _with_unit_rows(X), 1.0
+    points = _reduce(X, n_pcs)
+    spread = np.ptp(points, axis=0)
+    varies = spread > _ROUNDING * np.abs(points).max()
+    if not varies.any():
+        raise ValueError("All rows of X are equal, so there is nothing to map.")
+    if not spread.all():
+        n_constant = int((spread == 0).sum())
+        _LOGGER.info("%d of %d columns are constant and say nothing", n_constant, len(spread))
+    return Points(points - points.mean(axis=0), unit)
+
+
+def _given_neighbors(
+    neighbors: Any, n: int, points: Callable[[], Points] | None = None
+) -> GivenNeighbors:
+    graph = graph_of(neighbors, n)
+    unit = _power_of_two_near(graph.data.max(initial=0.0))
+    graph.data *= 1.0 / unit
+    return GivenNeighbors(graph, unit, points)
+
+
+def _in_own_unit(X: Any) -> tuple[Any, float]:
+    """Return the data in a unit that makes its largest value 1 or so, and that unit."""
+    from scipy.sparse import issparse
+
+    if not issparse(X):
+        # In one order of memory, since sums along another one would round differently.
+        X = np.asarray(X, dtype=np.float64, order="C")
+    unit = _power_of_two_near(abs(X).max())
+    return X * (1.0 / unit), unit
+
+
 def _power_of_two_near(value: float) -> float:
     """Return a unit to compute in, as squares of 1e-200 or 1e200 leave the range of floats.
 
@@ -208,33 +152,21 @@ def _reduce(X: Any, n_pcs: int | None) -> FloatArray:
 
     n, d = X.shape
     wanted = d if n_pcs is None else min(n_pcs, n - 1)
+    if issparse(X) and wanted < d:
+        from sklearn.decomposition import TruncatedSVD
+
+        return np.asarray(TruncatedSVD(wanted, random_state=0).fit_transform(X), np.float64)
+    points = _dense(X, "set n_pcs to reduce it by a truncated SVD")
+    return principal_components(points, wanted) if wanted < d else points
+
+
+def _dense(X: Any, remedy: str) -> FloatArray:
+    from scipy.sparse import issparse
+
     if issparse(X):
-        if wanted < d:
-            from sklearn.decomposition import TruncatedSVD
-
-            return np.asarray(TruncatedSVD(wanted, random_state=0).fit_transform(X), np.float64)
-        check_memory(8 * n * d, "X as a dense array", "set n_pcs to reduce it by a truncated SVD")
-        X = np.asarray(X.toarray(), dtype=np.float64)
-    points: FloatArray = X
-    return _principal_components(points, wanted) if wanted < d else points
-
-
-def _principal_components(points: FloatArray, n_components: int) -> FloatArray:
-    from sklearn.decomposition import PCA
-
-    n, d = points.shape
-    n_components = min(n_components, n - 1, d)
-    # The randomised solver has a seed of its own: the reduction is not what random_state is for.
-    solver = "covariance_eigh" if d <= _MAX_EXACT_FEATURES else "randomized"
-    pca = PCA(n_components, svd_solver=solver, iterated_power=7, random_state=0)
-    return np.asarray(pca.fit_transform(points), np.float64)
-
-
-def _with_fixed_signs(axes: FloatArray) -> FloatArray:
-    """Make the entry of largest size of each axis positive: eigenvectors come with either sign."""
-    largest = axes[np.abs(axes).argmax(axis=0), np.arange(axes.shape[1])]
-    fixed: FloatArray = axes * np.where(largest < 0, -1.0, 1.0)
-    return fixed
+        check_memory(8 * X.shape[0] * X.shape[1], "X as a dense array", remedy)
+        X = X.toarray()
+    return np.asarray(X, dtype=np.float64)
 
 
 def _with_unit_rows(X: Any) -> Any:
@@ -246,6 +178,16 @@ def _with_unit_rows(X: Any) -> Any:
             "X has rows of zeros, which have no direction; drop them or use metric='euclidean'."
         )
     return normalize(X)
+
+
+def _with_centred_rows(X: FloatArray) -> FloatArray:
+    if not np.ptp(X, axis=1).all():
+        raise ValueError(
+            "X has rows with the same value in all columns, which correlate with nothing; drop "
+            "them or use metric='euclidean'."
+        )
+    centred: FloatArray = X - X.mean(axis=1, keepdims=True)
+    return centred
 
 
 def _check_distances(distances: FloatArray) -> FloatArray:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dtsne._cells import sort_into_cells
-from dtsne._compile import compiled, prange
+from dtsne._compile import compiled
+from dtsne._threads import for_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,7 +49,7 @@ def neighbor_radii(embedding: FloatArray, ks: Sequence[int], n_jobs: int) -> Flo
     for axis in range(3):
         np.cumsum(up_to, axis=axis, out=up_to)
     found = np.empty((len(ks), n))
-    _search(points, n_axes, cells.starts, up_to, np.array(ks, np.int64), found)
+    for_rows(_search, n, points, n_axes, cells.starts, up_to, np.array(ks, np.int64), found)
     radii = np.empty_like(found)
     radii[:, cells.order] = width * found
     return radii
@@ -63,11 +64,11 @@ def _radii_by_tree(embedding: FloatArray, ks: Sequence[int], n_jobs: int) -> Flo
     return np.ascontiguousarray(radii.T)
 
 
-@compiled(parallel=True)
-def _search(points, n_axes, starts, up_to, ks, radii):  # type: ignore[no-untyped-def]
+@compiled()
+def _search(begin, end, points, n_axes, starts, up_to, ks, radii):  # type: ignore[no-untyped-def]
     """Find radii in units of the cells' width."""
     largest = ks[-1]
-    for i in prange(points.shape[1]):
+    for i in range(begin, end):
         reach = 0
         low, high = _box(points, i, n_axes, reach, up_to)
         while _count(low, high, up_to) <= largest:
@@ -112,7 +113,7 @@ def _count(low, high, up_to):  # type: ignore[no-untyped-def]
     return total
 
 
-@compiled()
+@compiled(inline="always")
 def _squared_distances(points, i, low, high, starts, up_to):  # type: ignore[no-untyped-def]
     """Squared distances to the points in a box, one of them the point itself."""
     squared = np.empty(_count(low, high, up_to))

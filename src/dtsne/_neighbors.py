@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dtsne._compile import compiled, prange
+from dtsne._compile import compiled
+from dtsne._threads import for_rows
 
 if TYPE_CHECKING:
     from dtsne._typing import FloatArray, IntArray
@@ -48,24 +49,32 @@ def nearest_neighbors(
     rows = np.arange(n) if queries is None else np.asarray(queries)
     indices = np.empty((len(rows), k), np.int32)
     squared = np.empty((len(rows), k), np.float64)
-    _search(X, rows.astype(np.int64), indices, squared)
+    n_blocks = -(-len(rows) // _QUERIES_PER_BLOCK)
+    for_rows(_search, n_blocks, X, rows.astype(np.int64), indices, squared, least=1)
     return indices, np.sqrt(squared)
 
 
-def nearest_in_matrix(distances: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
-    """Find the k nearest others of each row of a matrix of distances; see `nearest_neighbors`."""
-    n = len(distances)
-    indices = np.empty((n, k), np.int32)
-    for i, row in enumerate(distances):
-        order = np.argsort(row, kind="stable")
-        indices[i] = order[order != i][:k]
+def nearest_in_matrix(
+    distances: FloatArray, k: int, *, queries: IntArray | None = None
+) -> tuple[IntArray, FloatArray]:
+    """Find the k nearest others of each row of a matrix of distances; see `nearest_neighbors`.
+
+    With queries, the rows are those of these points alone.
+    """
+    rows = np.arange(len(distances)) if queries is None else queries
+    indices = np.empty((len(rows), k), np.int32)
+    for i, (itself, row) in enumerate(zip(rows, distances, strict=True)):
+        # The point itself, at 0, is among the k + 1 nearest, or as near as the last of them.
+        near = np.flatnonzero(row <= np.partition(row, k)[k])
+        near = near[near != itself]
+        indices[i] = near[np.argsort(row[near], kind="stable")[:k]]
     return indices, np.take_along_axis(distances, indices, axis=1)
 
 
 def pairwise_squared_distances(X: FloatArray) -> FloatArray:
     """All n × n squared distances, symmetric to the last bit."""
     squared = np.empty((len(X), len(X)))
-    _fill_pairwise(_as_kernel_input(X), squared)
+    for_rows(_fill_pairwise, len(X), _as_kernel_input(X), squared)
     return squared
 
 
@@ -82,10 +91,10 @@ def _as_kernel_input(X: FloatArray) -> FloatArray:
     return np.require(X, np.float64, ["C", "W"])
 
 
-@compiled(parallel=True)
-def _fill_pairwise(X, squared):  # type: ignore[no-untyped-def]
+@compiled()
+def _fill_pairwise(begin, end, X, squared):  # type: ignore[no-untyped-def]
     n, d = X.shape
-    for i in prange(n):
+    for i in range(begin, end):
         for j in range(n):
             distance = 0.0
             for f in range(d):
@@ -94,11 +103,10 @@ def _fill_pairwise(X, squared):  # type: ignore[no-untyped-def]
             squared[i, j] = distance
 
 
-@compiled(parallel=True)
-def _search(X, rows, indices, squared):  # type: ignore[no-untyped-def]
+@compiled()
+def _search(begin, end, X, rows, indices, squared):  # type: ignore[no-untyped-def]
     n = X.shape[0]
-    n_blocks = (len(rows) + _QUERIES_PER_BLOCK - 1) // _QUERIES_PER_BLOCK
-    for block in prange(n_blocks):
+    for block in range(begin, end):
         first = block * _QUERIES_PER_BLOCK
         last = min(first + _QUERIES_PER_BLOCK, len(rows))
         squared[first:last] = np.inf

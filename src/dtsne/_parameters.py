@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dtsne._metrics import METRICS
+
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
     from dtsne._typing import FloatArray
 
 _CHOICES = {
-    "metric": ("euclidean", "cosine", "precomputed"),
+    "metric": ("euclidean", "cosine", "correlation", *METRICS, "precomputed"),
     "optimizer": ("scaled", "paper"),
     "method": ("auto", "exact", "fft"),
     "device": ("cpu", "auto"),
@@ -27,6 +29,11 @@ def check_parameters(model: DTSNE) -> None:
     """Raise a clear error for any parameter that cannot be used."""
     for name, choices in _CHOICES.items():
         _check_choice(name, getattr(model, name), choices)
+    if model.neighbors is not None and model.metric == "precomputed":
+        raise ValueError(
+            "neighbors cannot be given beside metric='precomputed', where X is the distances "
+            "already; leave out one of the two."
+        )
     _check_number("n_components", model.n_components, Integral, least=1, most=3)
     _check_number("perplexity", model.perplexity, Real, above=1)
     _check_number("density_scale", model.density_scale, Real, least=0)

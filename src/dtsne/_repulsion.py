@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dtsne._compile import compiled, prange
+from dtsne._compile import compiled
+from dtsne._threads import for_rows
 
 if TYPE_CHECKING:
     from dtsne._typing import FloatArray, IntArray
@@ -38,14 +39,14 @@ def repulsion_of_rows(
     """Force on some of the points, of shape (3, len(rows)), and their shares Σ_j w_ij of Z."""
     forces = np.empty((3, len(rows)))
     sums = np.empty(len(rows))
-    _sum_over_pairs(rows, coordinates, scales, forces, sums)
+    for_rows(_sum_over_pairs, len(rows), rows, coordinates, scales, forces, sums, least=16)
     return forces, sums
 
 
-@compiled(parallel=True)
-def _sum_over_pairs(rows, y, s, forces, sums):  # type: ignore[no-untyped-def]
+@compiled()
+def _sum_over_pairs(begin, end, rows, y, s, forces, sums):  # type: ignore[no-untyped-def]
     n = len(s)
-    for row in prange(len(rows)):
+    for row in range(begin, end):
         i = rows[row]
         f0, f1, f2, total = 0.0, 0.0, 0.0, 0.0
         for j in range(n):

@@ -16,7 +16,7 @@ from dtsne._messages import warn
 
 if TYPE_CHECKING:
     from dtsne._affinities import Affinities
-    from dtsne._input import Data
+    from dtsne._data import Data
     from dtsne._typing import FloatArray
 
 # The paper starts from principal components shrunk to this standard deviation.
@@ -29,9 +29,12 @@ _EMPTY_SHARE, _NOISE_SHARE = 1e-6, 0.01
 _SMALL = 500
 
 
-def principal_start(data: Data, n_components: int, unit: float) -> FloatArray:
-    """Principal components in units of σ."""
-    axes = data.principal_axes(n_components) / unit
+def principal_start(data: Data, n_components: int, unit: float) -> FloatArray | None:
+    """Principal components in units of σ; None for data without coordinates."""
+    components = data.principal_axes(n_components)
+    if components is None:
+        return None
+    axes = components / unit
     spread = axes.std(axis=0)
     start: FloatArray = _noise((len(data), n_components)) * _NOISE_SHARE * spread[0]
     kept = np.flatnonzero(spread > _EMPTY_SHARE * spread[0])
@@ -44,7 +47,7 @@ def random_start(n: int, n_components: int, rng: np.random.Generator) -> FloatAr
     return rng.normal(scale=_RANDOM_STD, size=(n, n_components))
 
 
-def spectral_start(affinities: Affinities, n_components: int, principal: FloatArray) -> FloatArray:
+def spectral_start(affinities: Affinities, n_components: int, otherwise: FloatArray) -> FloatArray:
     """Laplacian eigenmap of P, small, with room for the noise that tells its points apart.
 
     Small, because its axes have no common scale (one may be a mode of a single cluster), and with
@@ -52,8 +55,11 @@ def spectral_start(affinities: Affinities, n_components: int, principal: FloatAr
     """
     axes = _leading_eigenvectors(affinities, n_components)
     if axes is None:
-        warn("The spectral start did not converge; init='pca' is used instead.")
-        return principal
+        warn(
+            "The spectral start did not converge; init='pca', or 'random' where there are no "
+            "coordinates, is used instead."
+        )
+        return otherwise
     start: FloatArray = axes * (_SPECTRAL_STD / axes.std(axis=0))
     start += _RANDOM_STD * _noise(start.shape)
     return start

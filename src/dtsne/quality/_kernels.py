@@ -2,25 +2,38 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from dtsne._compile import compiled, prange
+from dtsne._compile import compiled
+from dtsne._threads import for_rows
+
+if TYPE_CHECKING:
+    from dtsne._typing import FloatArray, IntArray
 
 # Rows that share a pass over the points, and points that stay in the cache for it.
 _ROWS_PER_BLOCK = 8
 _POINTS_PER_TILE = 256
 
 
-@compiled(parallel=True)
-def pair_sums(X, Y, n_offsets, shift_x, shift_y):  # type: ignore[no-untyped-def]
+def pair_sums(
+    X: FloatArray, Y: FloatArray, n_offsets: int, shift_x: float, shift_y: float
+) -> FloatArray:
     """Sum a, b, a², b² and ab over the pairs of each point i with i + 1, …, i + n_offsets (mod n).
 
     a and b are the distances in X and Y less their shifts. A sum for each point, added up by the
     caller, does not depend on the number of threads.
     """
+    sums = np.zeros((len(X), 5))
+    for_rows(_pair_sums, len(X), X, Y, n_offsets, shift_x, shift_y, sums)
+    return sums
+
+
+@compiled()
+def _pair_sums(begin, end, X, Y, n_offsets, shift_x, shift_y, sums):  # type: ignore[no-untyped-def]
     n = X.shape[0]
-    sums = np.zeros((n, 5))
-    for i in prange(n):
+    for i in range(begin, end):
         for offset in range(1, n_offsets + 1):
             if 2 * offset == n and i >= offset:
                 continue  # The pair of opposite points of the circle was met from its other end.
@@ -40,22 +53,25 @@ def pair_sums(X, Y, n_offsets, shift_x, shift_y):  # type: ignore[no-untyped-def
             sums[i, 2] += a * a
             sums[i, 3] += b * b
             sums[i, 4] += a * b
-    return sums
 
 
-@compiled(parallel=True, exact=True)
-def ranks(columns, rows, neighbors):  # type: ignore[no-untyped-def]
+def ranks(columns: FloatArray, rows: IntArray, neighbors: IntArray) -> IntArray:
     """Rank neighbors[r] among all points by distance, then index, from rows[r]; the nearest is 1.
 
     ``columns`` holds the points as columns: a loop over points then uses vector registers without
     changing the order of any sum, and equal points get equal distances wherever they stand. For the
     same reason there is no fastmath here.
     """
-    n = columns.shape[1]
     result = np.ones(neighbors.shape, np.int64)
-    for block in prange((len(rows) + _ROWS_PER_BLOCK - 1) // _ROWS_PER_BLOCK):
-        first = block * _ROWS_PER_BLOCK
-        last = min(first + _ROWS_PER_BLOCK, len(rows))
+    for_rows(_ranks, len(rows), columns, rows, neighbors, result, least=4 * _ROWS_PER_BLOCK)
+    return result
+
+
+@compiled(exact=True)
+def _ranks(begin, end, columns, rows, neighbors, result):  # type: ignore[no-untyped-def]
+    n = columns.shape[1]
+    for first in range(begin, end, _ROWS_PER_BLOCK):
+        last = min(first + _ROWS_PER_BLOCK, end)
         limits = np.empty((last - first, neighbors.shape[1]))
         for r in range(first, last):
             for c in range(neighbors.shape[1]):
@@ -66,7 +82,6 @@ def ranks(columns, rows, neighbors):  # type: ignore[no-untyped-def]
             for r in range(first, last):
                 _fill_squared_distances(columns, rows[r], start, tile)
                 _count_closer(tile, start, limits[r - first], neighbors[r], result[r])
-    return result
 
 
 @compiled(exact=True)
