@@ -40,6 +40,8 @@ _SPARE = 8
 # Every so many-th distance is looked at to guess how far the wanted ones reach; the guess is wide
 # enough to hold them nearly always.
 _GUESS_EVERY, _GUESS_MARGIN = 16, 1.3
+# Halvings of the range of what lies within the guess, to come close to the number wanted.
+_N_HALVINGS = 8
 # Values that are compared at once, to skip those without any small one.
 _BLOCK = 16
 
@@ -228,14 +230,22 @@ def _keep_nearest(  # type: ignore[no-untyped-def]
 
 @compiled()
 def _smallest(values, guess, n_wanted):  # type: ignore[no-untyped-def]
-    """Where the n_wanted smallest values are, in any order; more if some equal the last of them."""
+    """Where the n_wanted smallest values are, and a few more, in any order."""
     within = _up_to(values, guess, 4 * n_wanted)
     if len(within) < n_wanted:
         within = _up_to(values, np.float32(np.inf), len(values))
-    if len(within) > n_wanted:
-        inner = values[within]
-        within = within[inner <= np.partition(inner, n_wanted - 1)[n_wanted - 1]]
-    return within
+    inner = values[within]
+    low, high = inner.min(), inner.max()
+    for _ in range(_N_HALVINGS):
+        middle = np.float32(0.5) * (low + high)
+        count = 0
+        for i in range(len(inner)):
+            count += inner[i] <= middle
+        if count < n_wanted:
+            low = middle
+        else:
+            high = middle
+    return within[inner <= high]
 
 
 @compiled()

@@ -38,7 +38,7 @@ def neighbor_radii(embedding: FloatArray, ks: Sequence[int], n_jobs: int) -> Flo
         return _radii_by_tree(embedding, ks, n_jobs)
     cells = sort_into_cells(embedding.T, origin, width)
     in_cell = np.diff(cells.starts)
-    if float((in_cell.astype(float) ** 2).sum()) > _MOST_CROWDED * n:
+    if (in_cell.astype(float) ** 2).sum() > _MOST_CROWDED * n or in_cell.max() > n / 2:
         return _radii_by_tree(embedding, ks, n_jobs)
     points = np.zeros((3, n))
     points[:n_axes] = ((embedding - origin) / width).T[:, cells.order]
@@ -80,14 +80,36 @@ def _search(begin, end, points, n_axes, starts, up_to, ks, radii):  # type: igno
         while True:
             low, high = _box(points, i, n_axes, reach, up_to)
             squared = _squared_distances(points, i, low, high, starts, up_to)
-            squared = np.partition(squared, largest)[: largest + 1]
-            radius = np.sqrt(squared[largest])
+            radius = np.sqrt(_smallest(squared, largest + 1))
             if radius <= reach:
                 break
             reach = int(np.ceil(radius))
         radii[-1, i] = radius
         for a in range(len(ks) - 1):
-            radii[a, i] = np.sqrt(np.partition(squared, ks[a])[ks[a]])
+            radii[a, i] = np.sqrt(_smallest(squared, ks[a] + 1))
+
+
+@compiled(inline="always")
+def _smallest(values, rank):  # type: ignore[no-untyped-def]
+    """Return the value of some rank, from 1, by halving the range that it lies in."""
+    low, high = -1.0, values.max()
+    count = len(values)
+    while count != rank:
+        middle = 0.5 * (low + high)
+        if middle <= low or middle >= high:
+            break  # the rest are equal
+        within = 0
+        for j in range(len(values)):
+            within += values[j] <= middle
+        if within < rank:
+            low = middle
+        else:
+            high, count = middle, within
+    largest = low
+    for j in range(len(values)):
+        if values[j] <= high:
+            largest = max(largest, values[j])
+    return largest
 
 
 @compiled()
