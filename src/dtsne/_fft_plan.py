@@ -37,6 +37,8 @@ _FFT_WORK, _PRODUCT_WORK, _STENCIL_WORK, _PAIR_WORK = 0.4, 1.0, 1.5, 0.45
 _MOST_BYTES = 2**31
 # Room for the map to grow before the grid has to.
 _MARGIN = 1.1
+# Growth of a map, since its plan was chosen, after which another may be better.
+_MOST_GROWTH = 1.5
 _MAX_NODES = 24
 # Share of the tolerance that the interpolation in scale may take.
 _NODES_SHARE = 0.1
@@ -127,6 +129,11 @@ class Plan:
     def holds(self, extent: FloatArray) -> bool:
         """Whether a map of this extent lies within the grid."""
         return bool((extent / self.spacing + STENCIL <= self.grid_shape).all())
+
+    def nearly_holds(self, extent: FloatArray) -> bool:
+        """Whether a somewhat larger grid would, for which there is room."""
+        grown = extent / self.spacing <= _MOST_GROWTH * np.array(self.grid_shape)
+        return bool(grown.all()) and self.spectra.nbytes < _MOST_BYTES / 8
 
     def convolve(self, grid: FloatArray, n_jobs: int) -> None:
         """Turn the weights of each node on the grid into the potential that each node feels.

@@ -88,9 +88,13 @@ class FftRepulsion:
             return exact_repulsion(coordinates, scales)
         self._uses += 1
         stale = self._scales is not scales or self._uses >= _PLAN_USES
-        if self._plan is None or stale or not self._plan.holds(extent):
+        if self._plan is None or stale or not self._plan.nearly_holds(extent):
             self._plan = self._renew(coordinates, scales, Box(used, origin, extent))
             self._scales, self._uses = scales, 0
+        elif not self._plan.holds(extent):
+            # The same on a larger grid is as exact as it was, and need not be tried again.
+            old = self._plan
+            self._plan = make_plan(old.cutoff, old.spacing, extent, old.nodes, scales, self._n_jobs)
         forces, sums = self._evaluate(self._plan, used, origin, scales)
         whole = np.zeros_like(coordinates)
         whole[: self._n_components] = forces
