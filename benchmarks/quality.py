@@ -51,9 +51,9 @@ class Measured:
 
 
 @cache
-def prepared(name: str, seed: int) -> tuple[FloatArray, IntArray]:
-    """Draw a set and reduce it to 50 principal components."""
-    whole = load(name, seed) if n_points(name) <= N_REAL else load(name, seed, n=N_REAL)
+def prepared(name: str, seed: int, n: int = N_REAL) -> tuple[FloatArray, IntArray]:
+    """Draw a set, n points of the large ones, and reduce it to 50 principal components."""
+    whole = load(name, seed) if n_points(name) <= n else load(name, seed, n=n)
     X = whole.X.astype(np.float64)
     if X.shape[1] > 50:
         X = PCA(50, svd_solver="covariance_eigh").fit_transform(X)

@@ -130,8 +130,8 @@ class Plan:
         """Whether a map of this extent lies within the grid."""
         return bool((extent / self.spacing + STENCIL <= self.grid_shape).all())
 
-    def nearly_holds(self, extent: FloatArray) -> bool:
-        """Whether a somewhat larger grid would, for which there is room."""
+    def could_hold(self, extent: FloatArray) -> bool:
+        """Whether a map of this extent lies within a somewhat larger grid, and there is room."""
         grown = extent / self.spacing <= _MOST_GROWTH * np.array(self.grid_shape)
         return bool(grown.all()) and self.spectra.nbytes < _MOST_BYTES / 8
 

@@ -46,11 +46,15 @@ if TYPE_CHECKING:
 
 _LOGGER = logging.getLogger(__name__)
 
-# A plan is looked at again after so many uses, and kept unless another is so much better.
-_PLAN_USES, _PLAN_PATIENCE = 20, 1.3
+# A plan is tried again after so many uses, at first and at most, and kept unless another is so much
+# better. An error that grows by such a factor meanwhile is tried at the first interval again.
+_FIRST_INTERVAL, _LONGEST_INTERVAL, _PLAN_PATIENCE, _GROWING = 2, 20, 1.3, 1.5
 # Points whose true force a new plan is tried on, and the share of the tolerance they may take, as
-# the map goes on to change under the plan. Refinement ends somewhere: float32 has its own errors.
-_N_TRIED, _SAFETY, _FINEST = 256, 0.6, 4.0
+# the map goes on to change under the plan.
+_N_TRIED, _SAFETY = 256, 0.5
+# Finer where the error is too large, and coarser, with the next plan, where it is needlessly small.
+# Refinement ends somewhere: float32 has its own errors.
+_REFINED_BY, _FINEST, _COARSEST, _WASTEFUL = 1.25, 4.0, 0.4, 0.15
 # Z is to be right to a fifth of the tolerance: its error is that of all forces alike.
 _SUMS_WEIGHT = 5.0
 # A map larger than this many scales is about to diverge, and leaves float32.
@@ -72,7 +76,9 @@ class FftRepulsion:
         self._plan: Plan | None = None
         self._scales: FloatArray | None = None
         self._refinement = 1.0
-        self._uses = 0
+        self._error = 0.0  # as a share of the tolerance, when last tried
+        self._interval = _FIRST_INTERVAL
+        self._uses_left = 0
 
     def __call__(self, coordinates: FloatArray, scales: FloatArray) -> tuple[FloatArray, float]:
         """Return forces of shape (3, n), and Z; see `exact_repulsion`.
@@ -86,24 +92,37 @@ class FftRepulsion:
             return np.full_like(coordinates, np.nan), float("nan")
         if not extent.any() or extent.max() > _LARGEST * scales.max():
             return exact_repulsion(coordinates, scales)
-        self._uses += 1
-        stale = self._scales is not scales or self._uses >= _PLAN_USES
-        if self._plan is None or stale or not self._plan.nearly_holds(extent):
-            self._plan = self._renew(coordinates, scales, Box(used, origin, extent))
-            self._scales, self._uses = scales, 0
-        elif not self._plan.holds(extent):
-            # The same on a larger grid is as exact as it was, and need not be tried again.
-            old = self._plan
-            self._plan = make_plan(old.cutoff, old.spacing, extent, old.nodes, scales, self._n_jobs)
-        forces, sums = self._evaluate(self._plan, used, origin, scales)
+        box = Box(used, origin, extent)
+        if self._is_due(extent, scales):
+            forces, sums = self._renew(coordinates, scales, box)
+        else:
+            forces, sums = self._evaluate(self._plan_for(extent, scales), box, scales)
+        self._uses_left -= 1
         whole = np.zeros_like(coordinates)
         whole[: self._n_components] = forces
         return whole, float(sums.sum())
 
-    def _renew(self, coordinates: FloatArray, scales: FloatArray, box: Box) -> Plan:
+    def _is_due(self, extent: FloatArray, scales: FloatArray) -> bool:
+        """Whether to choose the plan anew, or to try whether it is still good enough."""
         plan = self._plan
-        if self._scales is not scales:
-            plan, self._refinement = None, 1.0
+        if plan is None or self._scales is not scales or self._uses_left == 0:
+            return True
+        return not (plan.holds(extent) or plan.could_hold(extent))
+
+    def _plan_for(self, extent: FloatArray, scales: FloatArray) -> Plan:
+        plan = self._plan
+        assert plan is not None
+        if not plan.holds(extent):
+            # The same on a larger grid is as exact as it was, and need not be tried again.
+            plan = make_plan(plan.cutoff, plan.spacing, extent, plan.nodes, scales, self._n_jobs)
+            self._plan = plan
+        return plan
+
+    def _renew(
+        self, coordinates: FloatArray, scales: FloatArray, box: Box
+    ) -> tuple[FloatArray, FloatArray]:
+        """Keep the plan, or make one, that is exact enough on a sample; return what it gives."""
+        plan = self._plan if self._scales is scales else None
         rows = np.linspace(0, len(scales) - 1, min(_N_TRIED, len(scales))).astype(np.int64)
         true, true_sums = repulsion_of_rows(rows, coordinates, scales)
         sizes = np.maximum(np.linalg.norm(true, axis=0), np.finfo(float).tiny)
@@ -118,28 +137,42 @@ class FftRepulsion:
             if plan is None or not kept:
                 spacing, nodes = options.spacing(cutoff), options.nodes(cutoff)
                 plan = make_plan(cutoff, spacing, box.extent, nodes, scales, self._n_jobs)
-            forces, sums = self._evaluate(plan, box.used, box.origin, scales)
+            forces, sums = self._evaluate(plan, box, scales)
             differences = np.linalg.norm(forces[:, rows] - true[: len(box.used)], axis=0)
             of_sums = abs(float(sums[rows].sum() / true_sums.sum()) - 1.0)
             error = max(float(np.median(differences / sizes)), _SUMS_WEIGHT * of_sums)
             if error <= _SAFETY * self._tolerance:
-                return plan
+                break
             if not kept:
                 if self._refinement > _FINEST or error > 0.9 * former_error:
                     _LOGGER.info("the repulsion keeps an error of %.2g", error)
-                    return plan
+                    break
                 former_error = error
-                self._refinement *= 1.25
+                self._refinement *= _REFINED_BY
             plan = None
+        self._plan, self._scales = plan, scales
+        self._plan_ahead(error / self._tolerance)
+        return forces, sums
 
-    def _evaluate(
-        self, plan: Plan, used: FloatArray, origin: FloatArray, scales: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
+    def _plan_ahead(self, error: float) -> None:
+        """Decide when to try the plan next, and whether the next may be coarser.
+
+        Where forces nearly cancel, as in a map that is still small, the error may grow tenfold in a
+        few steps: then the plan is tried at every second.
+        """
+        grows = error > _WASTEFUL and error > _GROWING * self._error
+        self._interval = _FIRST_INTERVAL if grows else min(2 * self._interval, _LONGEST_INTERVAL)
+        self._uses_left = self._interval
+        self._error = error
+        if error < _WASTEFUL:
+            self._refinement = max(_COARSEST, self._refinement / _REFINED_BY)
+
+    def _evaluate(self, plan: Plan, box: Box, scales: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the forces on the used axes, and each point's share of Z."""
-        n_axes, n = used.shape
-        cells = sort_into_cells(used, origin, plan.cell_width)
+        n_axes, n = box.used.shape
+        cells = sort_into_cells(box.used, box.origin, plan.cell_width)
         points = np.zeros((3, n))
-        points[:n_axes] = (used - origin[:, np.newaxis])[:, cells.order]
+        points[:n_axes] = (box.used - box.origin[:, np.newaxis])[:, cells.order]
         found = self._far(plan, points, cells)
         if plan.cutoff > 0:
             found += _near(plan.cutoff, points, scales[cells.order], cells)

@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dtsne import DTSNE
+from dtsne._threads import for_rows, limited_threads, resolve_n_jobs
+
+
+@given(n_rows=st.integers(0, 1000), n_threads=st.integers(1, 4), least=st.integers(1, 50))
+def test_every_row_is_done_once(n_rows, n_threads, least):
+    done = np.zeros(n_rows, int)
+
+    def kernel(begin, end, by):
+        done[begin:end] += by
+
+    with limited_threads(n_threads):
+        for_rows(kernel, n_rows, 2, least=least)
+    assert (done == 2).all()
+
+
+def test_all_threads_work_and_no_more():
+    met = set()
+    barrier = threading.Barrier(3)
+
+    def kernel(begin, end):
+        met.add(threading.get_ident())
+        if begin < 3:  # the first parts wait for each other, so that they cannot be one thread's
+            barrier.wait(timeout=10)
+
+    with limited_threads(3):
+        for_rows(kernel, 24, least=1)  # in 24 parts
+    assert len(met) == 3
+
+
+def test_errors_of_other_threads_are_raised():
+    def kernel(begin, end):
+        raise ArithmeticError(begin)
+
+    with limited_threads(3), pytest.raises(ArithmeticError):
+        for_rows(kernel, 1000, least=1)
+
+
+def test_number_of_threads():
+    assert resolve_n_jobs(None) == resolve_n_jobs(-1) >= 1
+    assert resolve_n_jobs(1) == 1
+    with pytest.raises(ValueError, match="n_jobs=0"):
+        resolve_n_jobs(0)
+
+
+def test_fits_at_the_same_time_do_not_disturb_each_other(rng):
+    X = rng.normal(size=(300, 5))
+    alone = DTSNE(perplexity=10.0, max_iter=60, tol=0.0, method="fft").fit_transform(X)
+    maps = [None] * 4
+
+    def fit(which):
+        model = DTSNE(perplexity=10.0, max_iter=60, tol=0.0, method="fft", n_jobs=2)
+        maps[which] = model.fit_transform(X)
+
+    threads = [threading.Thread(target=fit, args=[which]) for which in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for found in maps:
+        np.testing.assert_array_equal(found, alone)
+
+
+SCRIPT = """
+import hashlib, warnings
+import numpy as np
+import dtsne._data, dtsne._estimator
+from dtsne import DTSNE
+warnings.simplefilter("ignore")
+X = np.random.default_rng(0).normal(size=(500, 6)) * np.geomspace(1, 3, 500)[:, None]
+digests = [hashlib.md5(DTSNE(perplexity=10.0, max_iter=90).fit_transform(X).tobytes())]
+dtsne._data.MAX_EXACT_NEIGHBORS = dtsne._estimator._MAX_DENSE = dtsne._estimator._MAX_EXACT = 100
+digests.append(hashlib.md5(DTSNE(perplexity=10.0, max_iter=90).fit_transform(X).tobytes()))
+print([digest.hexdigest() for digest in digests])
+"""
+
+
+def test_same_bits_whether_just_compiled_or_from_the_cache(tmp_path):
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    command = [sys.executable, "-c", SCRIPT]
+    compiled, cached = (
+        subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+        for _ in range(2)
+    )
+    assert list(tmp_path.rglob("*.nbc"))
+    assert compiled == cached
