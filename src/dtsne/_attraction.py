@@ -8,7 +8,7 @@ With S = s_i + s_j the kernel is 1/w_ij = 1 + γ_ij d_ij² = (S² + 4 d_ij²) / 
 The kernels take each point as four numbers (2y, s): with D = (2y_i − 2y_j, s_i + s_j), the divisor
 is just |D|². Unused axes are 0, so that one kernel serves maps of one, two and three dimensions.
 Sparse P is read at the speed of the memory (docs/benchmarks/profile.md): a neighbour's four numbers
-lie side by side, and everything is in P's own precision.
+lie side by side, and everything is in P's own precision. Dense P is read as fast in float64.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def attractive_forces(
     affinities: Affinities, coordinates: FloatArray, scales: FloatArray
 ) -> FloatArray:
     """Σ_j p_ij γ_ij w_ij (y_i − y_j) for every point, from coordinates of shape (3, n)."""
-    points = _four_numbers(coordinates, scales, affinities.values.dtype)
+    points = _four_numbers(coordinates, scales, affinities)
     n = len(scales)
     forces = np.empty(coordinates.shape, points.dtype)
     if isinstance(affinities, DenseAffinities):
@@ -51,7 +51,7 @@ def attractive_forces(
 
 def attractive_cost(affinities: Affinities, coordinates: FloatArray, scales: FloatArray) -> float:
     """Σ_ij p_ij log(1/w_ij)."""
-    points = _four_numbers(coordinates, scales, affinities.values.dtype)
+    points = _four_numbers(coordinates, scales, affinities)
     n = len(scales)
     costs = np.empty(n)
     if isinstance(affinities, DenseAffinities):
@@ -64,10 +64,14 @@ def attractive_cost(affinities: Affinities, coordinates: FloatArray, scales: Flo
     return float(costs.sum())
 
 
-def _four_numbers(coordinates: FloatArray, scales: FloatArray, dtype: np.dtype) -> FloatArray:
+def _four_numbers(
+    coordinates: FloatArray, scales: FloatArray, affinities: Affinities
+) -> FloatArray:
     """(2y, s) of every point, of shape (4, n)."""
     centred = coordinates - coordinates.mean(axis=1, keepdims=True)
-    if np.abs(centred).max() > _WIDEST_SINGLE * scales.min():
+    dtype = affinities.values.dtype
+    too_wide = np.abs(centred).max() > _WIDEST_SINGLE * scales.min()
+    if too_wide or isinstance(affinities, DenseAffinities):
         dtype = np.dtype(np.float64)
     points: FloatArray = np.vstack([2.0 * centred, scales]).astype(dtype)
     return points
