@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-quick lint quality optimizer bench clean
+.PHONY: demo test test-quick lint quality optimizer bench profile clean
 
 demo: $(VENV)/ready
 	$(BIN)/python examples/demo.py demo-output
@@ -29,6 +29,10 @@ optimizer: $(VENV)/ready
 # docs/benchmarks: speed beside the peers. It takes long, and wants the machine for itself.
 bench: $(VENV)/bench-ready
 	$(BIN)/python benchmarks/speed.py
+
+# What bounds each phase, beside what the machine can do: docs/benchmarks/profile.md.
+profile: $(VENV)/ready
+	$(BIN)/python benchmarks/roofline.py
 
 $(VENV)/ready: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "dtsne needs Python 3.11 or newer: make PYTHON=python3.12 …")'

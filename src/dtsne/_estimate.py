@@ -21,18 +21,17 @@ if TYPE_CHECKING:
 
 # A list of neighbours: an index (int32) and a distance (float64).
 _LISTED = 4 + 8
-# Search by inverted lists: the points in float32 and once more in the index, for each number; and
-# for the candidates of a batch of rows their indices and distances.
-_SEARCHED, _SEARCH_BATCH = 2 * 4, 250e6
+# Search by inverted lists: the points once more in order of their cells, and twice in float32.
+_SEARCHED = 8 + 2 * 4
 # Dense P: an affinity (float32) for each pair; and while it is made, its squared distance (float64)
 # and a little more.
 _DENSE_PAIR, _DENSE_IN_THE_MAKING = 4, 8.5
 # Sparse P: pairs for each listed neighbour, as lists are not mutual; a column (int32) and an
 # affinity (float32) each.
 _PAIRS_PER_NEIGHBOR, _SPARSE_PAIR = 1.4, 4 + 4
-# While that is made, besides, for each listed neighbour: its squared distance; both directions of
-# the pair (column, squared distance); and for those kept, where they were, and copies.
-_SPARSE_IN_THE_MAKING = 8 + 2 * (4 + 8) + 1.4 * (8 + 4 + 8)
+# While that is made, the lists hold squared distances (float32); besides, for each listed neighbour,
+# there are two transposes of them (column, squared distance).
+_SPARSE_IN_THE_MAKING = 4 + 4 + 2 * (4 + 4)
 # Float64 arrays held at once, of the map's shape and as many of the three axes of the kernels.
 _MAPS_HELD = 6
 # Grids of the FFT repulsion, most of them spectra: typically this much, and at most 2 GiB.
@@ -42,15 +41,16 @@ _GRIDS = 200e6
 
 # All distances: for each pair, and number of a point.
 _DISTANCE = 0.4e-9
-# Inverted lists: for each of n^1.5 pairs looked at, and number of a point; and to rank a neighbour.
-_LOOKED_AT, _RANKED = 5e-9, 600e-9
+# Inverted lists: for each of 14,000 points looked at from each, and number of it; and to rank a
+# neighbour.
+_LOOKED_AT, _RANKED = 14_000 * 0.04e-9, 200e-9
 # σ and P, for each pair of dense P, and for each listed neighbour of sparse P.
-_DENSE_AFFINITY, _SPARSE_AFFINITY = 150e-9, 300e-9
+_DENSE_AFFINITY, _SPARSE_AFFINITY = 50e-9, 100e-9
 # One iteration: a pair of dense P, a pair of sparse P, the exact repulsion of a pair, the FFT's of
 # a point.
-_DENSE_PULL, _SPARSE_PULL, _PUSH, _FFT_PUSH = 0.9e-9, 8e-9, 0.7e-9, 4e-6
+_DENSE_PULL, _SPARSE_PULL, _PUSH, _FFT_PUSH = 0.6e-9, 2.5e-9, 0.6e-9, 1.5e-6
 # All rounds of calibration, for each point.
-_CALIBRATED = 50e-6
+_CALIBRATED = 15e-6
 # Share of the work that the threads divide among them.
 _DIVIDED = 0.9
 
@@ -105,18 +105,19 @@ class Job:
 
 def memory_by_phase(job: Job) -> dict[str, dict[str, float]]:
     """Bytes of what is held in each phase, beyond what the process has before the fit."""
-    held = {"points": 8.0 * job.n_numbers, "lists": float(_LISTED * job.n_listed)}
-    search = _SEARCHED * job.n_numbers + _SEARCH_BATCH if job.searches_cells else 0.0
+    points, lists = {"points": 8.0 * job.n_numbers}, float(_LISTED * job.n_listed)
+    search = _SEARCHED * job.n_numbers if job.searches_cells else 0.0
     if job.is_dense:
-        p, making = _DENSE_PAIR * job.n_pairs, _DENSE_IN_THE_MAKING * job.n_pairs
+        p, making = _DENSE_PAIR * job.n_pairs, _DENSE_IN_THE_MAKING * job.n_pairs + lists
     else:
         p, making = _SPARSE_PAIR * job.n_pairs, _SPARSE_IN_THE_MAKING * job.n_listed
     axes = 3 + job.n_components
     return {
-        "neighbours": {**held, "search": search},
-        "affinities": {**held, "P": p, "making of P": making},
+        # The lists twice, as they are put into another order.
+        "neighbours": {**points, "lists": 2 * lists, "search": search},
+        "affinities": {**points, "P": p, "making of P": making},
         "descent": {
-            **held,
+            **points,
             "P": p,
             "maps": 8.0 * _MAPS_HELD * axes * job.n,
             "grids": 0.0 if job.is_exact else _GRIDS,
@@ -132,7 +133,7 @@ def peak_memory(job: Job) -> float:
 def cpu_seconds_by_phase(job: Job) -> dict[str, float]:
     """Seconds of all cores together, by the names that `timings_` has."""
     if job.searches_cells:
-        search = _LOOKED_AT * job.n**0.5 * job.n_numbers + _RANKED * job.n_listed
+        search = _LOOKED_AT * job.n_numbers + _RANKED * job.n_listed
     else:
         search = _DISTANCE * job.n * job.n_numbers
     pulls = (_DENSE_PULL if job.is_dense else _SPARSE_PULL) * job.n_pairs
