@@ -6,6 +6,7 @@ import pytest
 from dtsne import DTSNE
 from dtsne._approximate_neighbors import approximate_neighbors
 from dtsne._neighbors import nearest_neighbors
+from dtsne._threads import limited_threads
 
 
 @pytest.fixture(name="points")
@@ -15,7 +16,7 @@ def clustered_points(rng):
 
 
 def test_recall_is_reached_and_truly_measured(points):
-    indices, distances, recall = approximate_neighbors(points, 30, recall=0.99, n_jobs=2)
+    indices, distances, recall = approximate_neighbors(points, 30, recall=0.99)
     true, true_distances = nearest_neighbors(points, 30)
     whole = np.mean([np.isin(a, b).mean() for a, b in zip(true, indices, strict=True)])
     assert recall >= 0.99
@@ -27,7 +28,7 @@ def test_recall_is_reached_and_truly_measured(points):
 
 def test_distances_are_exact_sorted_and_without_the_point_itself(points):
     points[7] = points[3]
-    indices, distances, _ = approximate_neighbors(points, 15, recall=0.9, n_jobs=1)
+    indices, distances, _ = approximate_neighbors(points, 15, recall=0.9)
     assert not (indices == np.arange(4000)[:, None]).any()
     assert (np.diff(distances, axis=1) >= 0).all()
     assert indices[3, 0] == 7
@@ -43,14 +44,18 @@ def test_every_row_has_all_its_neighbors(rng):
     copies = rng.normal(size=(4000, 3))
     copies[:2800] = copies[0]
     for X in (lognormal, copies):
-        indices, distances, _ = approximate_neighbors(X, 100, recall=0.9, n_jobs=2)
+        indices, distances, _ = approximate_neighbors(X, 100, recall=0.9)
         assert np.isfinite(distances).all()
         assert (indices >= 0).all()
         assert all(len(set(row)) == 100 for row in indices)
 
 
 def test_same_bits_for_any_number_of_threads(points):
-    one, two = (approximate_neighbors(points, 20, recall=0.95, n_jobs=j) for j in (1, 2))
+    results = []
+    for n_threads in (1, 3):
+        with limited_threads(n_threads):
+            results.append(approximate_neighbors(points, 20, recall=0.95))
+    one, two = results
     for a, b in zip(one, two, strict=True):
         np.testing.assert_array_equal(a, b)
 
@@ -59,7 +64,7 @@ def test_threads_of_faiss_are_put_back(points):
     import faiss
 
     before = faiss.omp_get_max_threads()
-    approximate_neighbors(points, 5, recall=0.5, n_jobs=1)
+    approximate_neighbors(points, 5, recall=0.5)
     assert faiss.omp_get_max_threads() == before
 
 
@@ -69,3 +74,27 @@ def test_estimator_keeps_the_recall(points, monkeypatch):
     monkeypatch.setattr("dtsne._estimator._MAX_DENSE", 1000)
     model = DTSNE(perplexity=10.0, max_iter=20, tol=0.0).fit(points)
     assert 0.99 <= model.neighbor_recall_ <= 1.0
+
+
+@pytest.mark.parametrize("kind", ["integers", "copies", "narrow"])
+def test_all_cells_give_exactly_the_true_neighbors(rng, kind, monkeypatch):
+    """Ties at the last rank, more copies than neighbours, and clusters too narrow for float32."""
+    X = rng.integers(0, 4, size=(3000, 3)).astype(float)
+    if kind == "copies":
+        X = rng.normal(size=(3000, 3))
+        X[100:400] = X[0]
+        X[-200:] = X[-1]
+    elif kind == "narrow":
+        X = 1e3 * rng.normal(size=(6, 3))[np.arange(3000) % 6] + 1e-6 * rng.normal(size=(3000, 3))
+    monkeypatch.setattr(
+        "dtsne._approximate_neighbors._cells_to_visit", lambda lists, *_: len(lists.centres)
+    )
+    indices, distances, recall = approximate_neighbors(X, 50, recall=0.9)
+    _, true_distances = nearest_neighbors(X, 50)
+    np.testing.assert_allclose(distances, true_distances, rtol=1e-12)
+    assert recall == 1.0
+    assert all(len(set(row)) == 50 for row in indices)
+    ties = np.diff(distances, axis=1) == 0
+    assert (np.diff(indices, axis=1)[ties] > 0).all()
+    expected = np.linalg.norm(X[:, None] - X[indices], axis=-1)
+    np.testing.assert_allclose(distances, expected, rtol=1e-9, atol=1e-15)

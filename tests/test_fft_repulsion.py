@@ -112,12 +112,18 @@ def test_plan_is_kept_and_renewed(rng):
         plan = repulsion._plan
 
 
-def test_same_bits_for_any_number_of_threads(rng):
-    points, scales = padded(clustered(rng, 3000, 2, 30.0)), np.exp(0.4 * rng.normal(size=3000))
+@pytest.mark.parametrize("n_axes", [1, 2, 3])
+@pytest.mark.parametrize(("extent", "refinement"), [(30.0, 1.0), (3000.0, 0.4)])
+def test_same_bits_for_any_number_of_threads(rng, n_axes, extent, refinement):
+    """Also on the coarsest grid, where bands of cells come closest to each other."""
+    points = padded(clustered(rng, 3000, n_axes, extent))
+    scales = np.exp(0.4 * rng.normal(size=3000))
     results = []
     for n_threads in (1, 3):
         with limited_threads(n_threads):
-            results.append(FftRepulsion(2, 0.01, n_threads)(points, scales))
+            repulsion = FftRepulsion(n_axes, 0.1, n_threads)
+            repulsion._refinement = refinement
+            results.append(repulsion(points, scales))
     np.testing.assert_array_equal(results[0][0], results[1][0])
     assert results[0][1] == results[1][1]
 
@@ -148,3 +154,18 @@ def test_whole_descent_gives_the_map_of_the_exact_one():
     assert fast.kl_divergence_ == pytest.approx(exact.kl_divergence_, rel=0.005)
     densities = [density_correlation(X, model.embedding_) for model in (exact, fast)]
     assert densities[1] == pytest.approx(densities[0], abs=0.01)
+
+
+def test_bands_of_every_plan_are_wide_enough_to_be_spread_at_once(rng):
+    for n_axes, extent, tolerance in [(1, 1e3, 0.1), (2, 1e4, 0.1), (3, 1e3, 0.1), (2, 50, 0.01)]:
+        repulsion = FftRepulsion(n_axes, tolerance, 1)
+        repulsion._refinement = 0.4
+        repulsion(padded(clustered(rng, 1000, n_axes, extent)), np.ones(1000))
+        assert repulsion._plan.cell_width > 2 * repulsion._plan.spacing
+
+
+def test_missed_tolerance_is_said(rng, monkeypatch):
+    monkeypatch.setattr("dtsne._fft_repulsion._FINEST", 0.0)
+    points = padded(clustered(rng, 500, 2, 10.0))
+    with pytest.warns(UserWarning, match="method='exact'"):
+        FftRepulsion(2, 1e-9, 1)(points, np.ones(500))

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from threadpoolctl import threadpool_info
 
 from dtsne import DTSNE
-from dtsne._threads import for_rows, limited_threads, resolve_n_jobs
+from dtsne._threads import _SINGLE_THREADED_BLAS, for_rows, limited_threads, resolve_n_jobs
 
 
 @given(n_rows=st.integers(0, 1000), n_threads=st.integers(1, 4), least=st.integers(1, 50))
@@ -41,11 +42,17 @@ def test_all_threads_work_and_no_more():
 
 
 def test_errors_of_other_threads_are_raised():
-    def kernel(begin, end):
-        raise ArithmeticError(begin)
+    own = threading.get_ident()
+    barrier = threading.Barrier(2)
 
-    with limited_threads(3), pytest.raises(ArithmeticError):
-        for_rows(kernel, 1000, least=1)
+    def kernel(begin, end):
+        if begin < 2:  # one part for each of the two threads
+            barrier.wait(timeout=10)
+        if threading.get_ident() != own:
+            raise ArithmeticError(begin)
+
+    with limited_threads(2), pytest.raises(ArithmeticError):
+        for_rows(kernel, 16, least=1)
 
 
 def test_number_of_threads():
@@ -64,6 +71,7 @@ def test_fits_at_the_same_time_do_not_disturb_each_other(rng):
         model = DTSNE(perplexity=10.0, max_iter=60, tol=0.0, method="fft", n_jobs=2)
         maps[which] = model.fit_transform(X)
 
+    before = [pool["num_threads"] for pool in threadpool_info()]
     threads = [threading.Thread(target=fit, args=[which]) for which in range(4)]
     for thread in threads:
         thread.start()
@@ -71,6 +79,37 @@ def test_fits_at_the_same_time_do_not_disturb_each_other(rng):
         thread.join()
     for found in maps:
         np.testing.assert_array_equal(found, alone)
+    assert before == [pool["num_threads"] for pool in threadpool_info()]
+
+
+def test_limit_of_blas_lasts_until_the_last_of_overlapping_fits():
+    def blas():
+        return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+    before = blas()
+    for _ in range(2):
+        _SINGLE_THREADED_BLAS.__enter__()
+    _SINGLE_THREADED_BLAS.__exit__()
+    assert set(blas()) == {1}
+    _SINGLE_THREADED_BLAS.__exit__()
+    assert blas() == before
+
+
+@pytest.mark.parametrize("n_components", [1, 2, 3])
+def test_same_bits_for_any_n_jobs_on_the_fast_path(rng, n_components, monkeypatch):
+    """Cells, order, sparse P, FFT and calibration, with enough rows for all threads."""
+    monkeypatch.setattr("dtsne._data.MAX_EXACT_NEIGHBORS", 100)
+    monkeypatch.setattr("dtsne._estimator._MAX_DENSE", 100)
+    monkeypatch.setattr("dtsne._estimator._MAX_EXACT", 100)
+    monkeypatch.setattr("joblib.cpu_count", lambda: 4)
+    X = rng.normal(size=(1500, 5)) * rng.choice([1.0, 3.0], size=(1500, 1))
+    one, three = (
+        DTSNE(perplexity=15.0, n_components=n_components, n_jobs=n_jobs).fit(X) for n_jobs in (1, 3)
+    )
+    assert one.n_calibrations_ > 0
+    np.testing.assert_array_equal(one.embedding_, three.embedding_)
+    np.testing.assert_array_equal(one.kernel_scale_, three.kernel_scale_)
+    assert one.neighbor_recall_ == three.neighbor_recall_
 
 
 SCRIPT = """

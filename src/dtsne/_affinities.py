@@ -334,8 +334,11 @@ def _fill_union(  # type: ignore[no-untyped-def]
         e, f = own_starts[i], starts[i]
         for place in range(row_starts[i], row_starts[i + 1]):
             if f == starts[i + 1] or (e < own_starts[i + 1] and own[e] <= sources[f]):
-                f += f < starts[i + 1] and own[e] == sources[f]
                 columns[place], squared[place] = own[e], squared_to[e]
+                if f < starts[i + 1] and own[e] == sources[f]:
+                    # Their mean, as given distances need not be quite the same both ways.
+                    squared[place] = (squared_to[e] + squared_from[f]) / 2
+                    f += 1
                 e += 1
             else:
                 columns[place], squared[place] = sources[f], squared_from[f]

@@ -10,7 +10,6 @@ the ranks of the cells that these lie in say which share of them any number of c
 from __future__ import annotations
 
 import logging
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -19,6 +18,7 @@ import numpy as np
 
 from dtsne._compile import compiled
 from dtsne._neighbors import nearest_neighbors
+from dtsne._threads import for_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +29,11 @@ _LOGGER = logging.getLogger(__name__)
 
 _N_SAMPLED = 500
 # Smaller cells fit the neighbourhoods more closely, and cost more to make; there are at least 4√n.
-_POINTS_PER_CELL = 64
+_POINTS_PER_CELL, _MOST_CELLS = 64, 2**14
+# Points that are assigned to their cells at once.
+_ASSIGNED_AT_ONCE = 4096
+# A neighbourhood of less than this share of the whole is too narrow for float32.
+_NARROW = 1e-5
 # k-means only has to be good enough for the cells to be compact: more points or rounds than these
 # gave the same recall for the same work.
 _POINTS_PER_CENTRE, _N_ROUNDS = 32, 5
@@ -40,14 +44,12 @@ _SPARE = 8
 # Every so many-th distance is looked at to guess how far the wanted ones reach; the guess is wide
 # enough to hold them nearly always.
 _GUESS_EVERY, _GUESS_MARGIN = 16, 1.3
-# Halvings of the range of what lies within the guess, to come close to the number wanted.
-_N_HALVINGS = 8
 # Values that are compared at once, to skip those without any small one.
 _BLOCK = 16
 
 
 def approximate_neighbors(
-    X: FloatArray, k: int, *, recall: float, n_jobs: int
+    X: FloatArray, k: int, *, recall: float
 ) -> tuple[IntArray, FloatArray, float]:
     """Find most of the k nearest others of each row.
 
@@ -59,36 +61,46 @@ def approximate_neighbors(
         Share of the true neighbours found, measured on a sample of rows.
     """
     n = len(X)
-    cells = _divide(X, n_jobs)
     rows = np.sort(np.random.default_rng(0).choice(n, min(n, _N_SAMPLED), replace=False))
-    true, _ = nearest_neighbors(X, k, queries=rows)
-    n_visited, measured = _cells_to_visit(cells, rows, true, recall)
-    n_cells = len(cells.centres)
-    _LOGGER.info("neighbours: %d of %d cells, recall %.4f", n_visited, n_cells, measured)
+    true, true_distances = nearest_neighbors(X, k, queries=rows)
+    # Neighbourhoods so narrow that float32 cannot tell their points apart are searched in float64.
+    narrow = true_distances[:, -1].min() < _NARROW * np.abs(X).max()
+    lists = _divide(X, np.float64 if narrow else np.float32)
+    n_cells = len(lists.centres)
+    n_visited = _cells_to_visit(lists, rows, true, recall)
     indices = np.empty((n, k), np.int32)
     distances = np.empty((n, k))
 
-    def search(first: int) -> None:
-        room = np.empty(2 * _DISTANCES_AT_ONCE, np.float32)
-        for cell in range(first, n_cells, n_jobs):
-            room = _search_cell(cells, cell, n_visited, room, indices, distances)
+    def search(begin: int, end: int) -> None:
+        room = np.empty(2 * _DISTANCES_AT_ONCE, lists.single.dtype)
+        for cell in range(begin, end):
+            room = _search_cell(lists, cell, n_visited, room, indices, distances)
 
-    with ThreadPoolExecutor(n_jobs) as pool:
-        for _ in pool.map(search, range(n_jobs)):
-            pass
-    # A point far from all others may find too few in the cells it looked at.
-    short = np.flatnonzero(~np.isfinite(distances[:, -1]))
-    if len(short):
-        indices[short], distances[short] = nearest_neighbors(X, k, queries=short)
-    return indices, distances, measured
+    while True:
+        for_rows(search, n_cells, least=4)
+        # A point far from all others may find too few in the cells it looked at.
+        short = np.flatnonzero(~np.isfinite(distances[:, -1]))
+        if len(short):
+            indices[short], distances[short] = nearest_neighbors(X, k, queries=short)
+        measured = _share_found(true_distances, distances[rows])
+        _LOGGER.info("neighbours: %d of %d cells, recall %.4f", n_visited, n_cells, measured)
+        if measured >= recall or n_visited == n_cells:
+            return indices, distances, measured
+        n_visited = min(n_cells, int(1.5 * n_visited) + 1)
+
+
+def _share_found(true: FloatArray, found: FloatArray) -> float:
+    """Share of the true neighbours found, by distance: of those equally far, any will do."""
+    farthest = true[:, -1:]
+    return float((found <= farthest).mean())
 
 
 @dataclass(frozen=True)
-class _Cells:
+class _Lists:
     """The points in order of their cells."""
 
     points: FloatArray  # (n, d), sorted
-    single: FloatArray  # the same in float32
+    single: FloatArray  # the same in float32, if that is precise enough
     order: IntArray  # the row of X that each is
     starts: IntArray
     of_row: IntArray  # the cell of each row of X
@@ -98,49 +110,55 @@ class _Cells:
         return slice(int(self.starts[cell]), int(self.starts[cell + 1]))
 
     def distances_from(self, cell: int) -> FloatArray:
-        """Squared distances of all centres from one."""
+        """Squared distances of all centres from one, which itself comes first whatever happens."""
         squared: FloatArray = ((self.centres - self.centres[cell]) ** 2).sum(axis=1)
+        squared[cell] = -1.0
         return squared
 
 
-def _divide(X: FloatArray, n_jobs: int) -> _Cells:
+def _divide(X: FloatArray, dtype: type) -> _Lists:
     import faiss
 
     n, d = X.shape
-    n_cells = max(int(4 * np.sqrt(n)), n // _POINTS_PER_CELL)
+    n_cells = max(int(4 * np.sqrt(n)), min(n // _POINTS_PER_CELL, _MOST_CELLS))
     single = np.ascontiguousarray(X, dtype=np.float32)
-    with _faiss_threads(n_jobs):
+    of_row = np.empty(n, np.int64)
+
+    def assign(begin: int, end: int) -> None:
+        for part in range(begin, end):
+            members = slice(part * _ASSIGNED_AT_ONCE, (part + 1) * _ASSIGNED_AT_ONCE)
+            of_row[members] = k_means.index.search(single[members], 1)[1].ravel()
+
+    # Its threads would share sums in another way for another number of them.
+    with _single_threaded_faiss():
         k_means = faiss.Kmeans(
             d, n_cells, niter=_N_ROUNDS, seed=1,
             max_points_per_centroid=_POINTS_PER_CENTRE,
             min_points_per_centroid=1,  # otherwise FAISS prints a warning
         )  # fmt: skip
         k_means.train(single)
-        of_row = k_means.index.search(single, 1)[1].ravel()
+        for_rows(assign, -(-n // _ASSIGNED_AT_ONCE), least=1)
     order = np.argsort(of_row, kind="stable")
     starts = np.zeros(n_cells + 1, np.int64)
     np.cumsum(np.bincount(of_row, minlength=n_cells), out=starts[1:])
     centres = np.asarray(k_means.centroids)
-    return _Cells(X[order], single[order], order, starts, of_row, centres)
+    return _Lists(X[order], X[order].astype(dtype), order, starts, of_row, centres)
 
 
-def _cells_to_visit(
-    cells: _Cells, rows: IntArray, true: IntArray, recall: float
-) -> tuple[int, float]:
-    """Fewest cells among which the wanted share of the true neighbours lie, and that share."""
-    n_cells = len(cells.centres)
+def _cells_to_visit(lists: _Lists, rows: IntArray, true: IntArray, recall: float) -> int:
+    """Fewest cells among which the wanted share of the true neighbours lie."""
+    n_cells = len(lists.centres)
     ranks = np.empty(true.shape, np.int64)
     for i, row in enumerate(rows):
         rank = np.empty(n_cells, np.int64)
-        rank[np.argsort(cells.distances_from(cells.of_row[row]))] = np.arange(n_cells)
-        ranks[i] = rank[cells.of_row[true[i]]]
+        rank[np.argsort(lists.distances_from(lists.of_row[row]))] = np.arange(n_cells)
+        ranks[i] = rank[lists.of_row[true[i]]]
     found = np.cumsum(np.bincount(ranks.ravel(), minlength=n_cells)) / ranks.size
-    n_visited = 1 + int(np.searchsorted(found, recall))
-    return n_visited, float(found[n_visited - 1])
+    return 1 + int(np.searchsorted(found, recall))
 
 
 def _search_cell(
-    cells: _Cells,
+    lists: _Lists,
     cell: int,
     n_visited: int,
     room: FloatArray,
@@ -151,31 +169,31 @@ def _search_cell(
 
     Memory that is asked for and given back at every cell would cost as much as the distances.
     """
-    own = cells.members(cell)
+    own = lists.members(cell)
     if own.start == own.stop:
         return room
-    visited = np.sort(np.argpartition(cells.distances_from(cell), n_visited - 1)[:n_visited])
-    at = _ranges(cells.starts[visited], cells.starts[visited + 1])
+    visited = np.sort(np.argpartition(lists.distances_from(cell), n_visited - 1)[:n_visited])
+    at = _ranges(lists.starts[visited], lists.starts[visited + 1])
     # Around the centre: what is squared is then of the size of the distances themselves.
-    centre = cells.centres[cell]
-    candidates = _with_column(cells.single[at] - centre)
+    centre = lists.centres[cell].astype(room.dtype)
+    candidates = _with_column(lists.single[at] - centre)
     np.einsum("ij,ij->i", candidates[:, :-1], candidates[:, :-1], out=candidates[:, -1])
     n_wanted = min(indices.shape[1] + 1 + _SPARE, len(at))
     n_sampled = int(_GUESS_MARGIN * n_wanted / _GUESS_EVERY) + _SPARE
     n_sampled = min(n_sampled, (len(at) - 1) // _GUESS_EVERY)
     step = max(1, _DISTANCES_AT_ONCE // len(at))
     if step * len(at) > len(room):
-        room = np.empty(step * len(at), np.float32)
+        room = np.empty(step * len(at), room.dtype)
     for start in range(own.start, own.stop, step):
         members = np.arange(start, min(start + step, own.stop))
         # |b|² − 2 ab as one product: |a − b|² less |a|², which does not change the order.
-        queries = _with_column(-2.0 * (cells.single[members] - centre))
+        queries = _with_column(-2.0 * (lists.single[members] - centre))
         queries[:, -1] = 1.0
         squared = room[: len(members) * len(at)].reshape(len(members), len(at))
         np.matmul(queries, candidates.T, out=squared)
         guesses = np.partition(squared[:, ::_GUESS_EVERY], n_sampled, axis=1)[:, n_sampled].copy()
         _keep_nearest(
-            cells.points, cells.order, members, at, squared, guesses, n_wanted, indices, distances
+            lists.points, lists.order, members, at, squared, guesses, n_wanted, indices, distances
         )
     return room
 
@@ -187,7 +205,7 @@ def _ranges(starts: IntArray, stops: IntArray) -> IntArray:
 
 
 def _with_column(points: FloatArray) -> FloatArray:
-    wider = np.empty((len(points), points.shape[1] + 1), np.float32)
+    wider = np.empty((len(points), points.shape[1] + 1), points.dtype)
     wider[:, :-1] = points
     return wider
 
@@ -197,55 +215,64 @@ def _keep_nearest(  # type: ignore[no-untyped-def]
     points, order, members, at, squared, guesses, n_wanted, indices, distances
 ):
     """Select by the distances in float32, then sort by exact ones, and by index where equal."""
-    k = indices.shape[1]
     for m in range(len(members)):
-        own, row = members[m], order[members[m]]
-        kept = _smallest(squared[m], guesses[m], n_wanted)
+        row = order[members[m]]
+        kept = at[_smallest(squared[m], guesses[m], n_wanted)]
         exact = np.empty(len(kept))
         for c in range(len(kept)):
-            other = at[kept[c]]
             total = 0.0
             for f in range(points.shape[1]):
-                difference = points[own, f] - points[other, f]
+                difference = points[members[m], f] - points[kept[c], f]
                 total += difference * difference
             exact[c] = total
-        n_found = 0
-        for c in np.argsort(exact):
-            name, distance = order[at[kept[c]]], np.sqrt(exact[c])
-            if name == row:
-                continue
-            # Those of the same distance come in any order, and leave here in that of their index.
-            place = n_found
-            while place > 0 and distances[row, place - 1] == distance:
-                if indices[row, place - 1] < name:
-                    break
-                if place < k:
-                    indices[row, place] = indices[row, place - 1]
-                place -= 1
-            if place < k:
-                indices[row, place], distances[row, n_found] = name, distance
-            n_found = min(n_found + 1, k)
-        distances[row, n_found:] = np.inf
+        nearest = np.argsort(exact)
+        names = order[kept[nearest]]
+        others = names != row
+        _fill_row(names[others], np.sqrt(exact[nearest][others]), indices[row], distances[row])
+
+
+@compiled()
+def _fill_row(names, sorted_distances, indices, distances):  # type: ignore[no-untyped-def]
+    """Fill a row in order of distance, those equally far in order of their index."""
+    n_found = min(len(names), len(indices))
+    distances[:n_found] = sorted_distances[:n_found]
+    distances[n_found:] = np.inf
+    first = 0
+    while first < n_found:
+        last = first + 1
+        while last < len(names) and sorted_distances[last] == sorted_distances[first]:
+            last += 1
+        if last > first + 1:
+            names[first:last] = np.sort(names[first:last])
+        first = last
+    indices[:n_found] = names[:n_found]
 
 
 @compiled()
 def _smallest(values, guess, n_wanted):  # type: ignore[no-untyped-def]
     """Where the n_wanted smallest values are, and a few more, in any order."""
-    within = _up_to(values, guess, 4 * n_wanted)
+    most = 4 * n_wanted
+    within = _up_to(values, guess, most)
     if len(within) < n_wanted:
-        within = _up_to(values, np.float32(np.inf), len(values))
+        within = _up_to(values, values.dtype.type(np.inf), len(values))
     inner = values[within]
-    low, high = inner.min(), inner.max()
-    for _ in range(_N_HALVINGS):
-        middle = np.float32(0.5) * (low + high)
+    low, high, n_within = -values.dtype.type(np.inf), inner.max(), len(inner)
+    lowest = inner.min()
+    while n_within > n_wanted + n_wanted // 8:
+        # Halved until it is close to what is wanted, or the values left are all equal.
+        middle = (max(low, lowest) + high) / values.dtype.type(2)
+        if not low < middle < high:
+            break
         count = 0
         for i in range(len(inner)):
             count += inner[i] <= middle
         if count < n_wanted:
             low = middle
         else:
-            high = middle
-    return within[inner <= high]
+            high, n_within = middle, count
+    surely, perhaps = within[inner <= low], within[(inner > low) & (inner <= high)]
+    # Still too many are equal, as copies are: any of them, here the first, will do.
+    return np.concatenate((surely, perhaps[:most]))
 
 
 @compiled()
@@ -269,11 +296,11 @@ def _up_to(values, bound, most):  # type: ignore[no-untyped-def]
 
 
 @contextmanager
-def _faiss_threads(n_jobs: int) -> Iterator[None]:
+def _single_threaded_faiss() -> Iterator[None]:
     import faiss
 
     before = faiss.omp_get_max_threads()
-    faiss.omp_set_num_threads(n_jobs)
+    faiss.omp_set_num_threads(1)
     try:
         yield
     finally:

@@ -71,11 +71,11 @@ class Points:
         """Coordinates of a point."""
         return int(self.coordinates.shape[1])
 
-    def neighbors(self, k: int, n_jobs: int) -> tuple[IntArray, FloatArray, float]:
+    def neighbors(self, k: int, n_jobs: int) -> tuple[IntArray, FloatArray, float]:  # noqa: ARG002
         """Find the k nearest others: their indices, their distances, and the share found."""
         if len(self) <= MAX_EXACT_NEIGHBORS:
             return *nearest_neighbors(self.coordinates, k), 1.0
-        return approximate_neighbors(self.coordinates, k, recall=RECALL, n_jobs=n_jobs)
+        return approximate_neighbors(self.coordinates, k, recall=RECALL)
 
     def squared_distances(self) -> FloatArray:
         """All n × n of them."""

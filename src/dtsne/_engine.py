@@ -55,7 +55,7 @@ class Engine(Protocol):
 
 
 class CpuEngine:
-    """Attraction over the pairs of P, and any kind of repulsion, in float64."""
+    """Attraction over the pairs of P, and any kind of repulsion, added up in float64."""
 
     def __init__(
         self,

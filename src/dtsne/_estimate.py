@@ -29,8 +29,8 @@ _DENSE_PAIR, _DENSE_IN_THE_MAKING = 4, 8.5
 # Sparse P: pairs for each listed neighbour, as lists are not mutual; a column (int32) and an
 # affinity (float32) each.
 _PAIRS_PER_NEIGHBOR, _SPARSE_PAIR = 1.4, 4 + 4
-# While that is made, the lists hold squared distances (float32); besides, for each listed neighbour,
-# there are two transposes of them (column, squared distance).
+# While that is made, the lists hold squared distances (float32); besides there are, for each listed
+# neighbour, two transposes of them (column, squared distance).
 _SPARSE_IN_THE_MAKING = 4 + 4 + 2 * (4 + 4)
 # Float64 arrays held at once, of the map's shape and as many of the three axes of the kernels.
 _MAPS_HELD = 6
@@ -71,6 +71,7 @@ class Job:
     method: str
     n_iter: int
     n_threads: int
+    searches: bool = True  # False where neighbours are given
 
     @property
     def is_dense(self) -> bool:
@@ -85,7 +86,7 @@ class Job:
     @property
     def searches_cells(self) -> bool:
         """Whether neighbours are found without all distances."""
-        return self.d is not None and self.n > MAX_EXACT_NEIGHBORS
+        return self.searches and self.d is not None and self.n > MAX_EXACT_NEIGHBORS
 
     @property
     def n_numbers(self) -> int:

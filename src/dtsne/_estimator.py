@@ -158,8 +158,9 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         measured on a sample, the search being widened until it is .99. NaN, as it is not known, for
         neighbours that were given.
     timings_ : dict of str to float
-        CPU seconds by phase. "preparing", "neighbours", "affinities", "start" and "descent" add up
-        to the whole; "attraction", "repulsion" and "calibration" are parts of "descent".
+        CPU seconds of the process by phase. "preparing", "neighbours", "affinities", "start" and
+        "descent" add up to the whole; "attraction", "repulsion" and "calibration" are parts of
+        "descent".
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Where X had names of columns, all strings.
@@ -371,11 +372,12 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
             d=data.n_dimensions,
             n_components=self.n_components,
             perplexity=perplexity,
-            max_dense=_MAX_DENSE,
+            max_dense=_MAX_DENSE if data.has_all_distances else 0,
             max_exact=_MAX_EXACT,
             method=self.method,
             n_iter=schedule.expected_end(),
             n_threads=n_threads,
+            searches=data.has_all_distances,
         )
         check_job(job, available_memory())
         _LOGGER.info(description(job))

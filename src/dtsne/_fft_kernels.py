@@ -17,7 +17,7 @@ STENCIL = 4
 # Scale nodes that are dealt with at once; grids and weights have a multiple of it.
 LANES = 4
 # Frequencies that stay in the cache while all nodes are added up.
-_BLOCK = 4096
+BLOCK = 4096
 # Far outside of any cutoff, with a square that float32 can hold.
 _ELSEWHERE = np.float32(1e15)
 
@@ -128,9 +128,9 @@ def gather(begin, end, positions, lengths, weights, potentials, found):  # type:
 @compiled()
 def multiply(begin, end, spectra, charges, felt):  # type: ignore[no-untyped-def]
     """felt_a = Σ_b K_ab · charge_b at every frequency; K is symmetric and given once a pair."""
-    n_nodes = len(charges)
-    for low in range(begin, end, _BLOCK):
-        high = min(low + _BLOCK, end)
+    n_nodes, size = charges.shape
+    for block in range(begin, end):
+        low, high = block * BLOCK, min((block + 1) * BLOCK, size)
         felt[:, low:high] = 0
         pair = 0
         for a in range(n_nodes):
@@ -192,8 +192,8 @@ def _sum_near_one(y0, y1, y2, s, own, inverse_cutoff2):  # type: ignore[no-untyp
         scale = own_scale + s[j]
         inverse = one / (scale * scale + four * squared)
         w = scale * scale * inverse
-        t = squared * inverse_cutoff2
-        g = max(one - t, zero)
+        t = min(squared * inverse_cutoff2, one)
+        g = one - t
         chi = g * g * g * (one + three * t)
         # −d(wχ)/d(d²), as w' = −4 w/(S² + 4d²) and χ' = −12 t (1 − t)²/R².
         push = four * w * inverse * chi + w * twelve * t * g * g * inverse_cutoff2

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import fft
 
 from dtsne._cells import cells_of
-from dtsne._fft_kernels import LANES, STENCIL, multiply
+from dtsne._fft_kernels import BLOCK, LANES, STENCIL, multiply
 from dtsne._threads import for_rows
 
 if TYPE_CHECKING:
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 # (S/R)² (h/R)^4.5, for typical S = 2, as long as S < R; the spacing h follows from it. In one
 # dimension forces from the two sides cancel, and leave more of the error.
 _ERROR_FACTOR, _ERROR_POWER, _TYPICAL_S = {1: 600.0, 2: 40.0, 3: 40.0}, 4.5, 2.0
-_SMALLEST_RATIO = 3.0
+# Cells are as wide as the cutoff; of less than two steps, those three apart would share nodes.
+_SMALLEST_RATIO = 2.5
 # Spacing that resolves a kernel, as a share of its scale.
 _RESOLVING = 0.25
 _FEWEST_STEPS = 8
@@ -37,7 +38,7 @@ _FFT_WORK, _PRODUCT_WORK, _STENCIL_WORK, _PAIR_WORK = 0.4, 1.0, 1.5, 0.45
 _MOST_BYTES = 2**31
 # Room for the map to grow before the grid has to.
 _MARGIN = 1.1
-# Growth of a map, since its plan was chosen, after which another may be better.
+# Growth of a map beyond its grid, at once, after which another plan may be better.
 _MOST_GROWTH = 1.5
 _MAX_NODES = 24
 # Share of the tolerance that the interpolation in scale may take.
@@ -146,11 +147,11 @@ class Plan:
         charges = fft.rfft(charges, padded[last], axis=last + 1, workers=n_jobs)
         for axis in range(last - 1, -1, -1):
             charges = fft.fft(charges, padded[axis], axis=axis + 1, workers=n_jobs)
-        felt = np.empty_like(charges)
+        felt = np.empty(charges.shape, charges.dtype)
         flat = (n_nodes, -1)
         for_rows(
-            multiply, charges[0].size, self.spectra.reshape(len(self.spectra), -1),
-            charges.reshape(flat), felt.reshape(flat), least=4096,
+            multiply, -(-charges[0].size // BLOCK), self.spectra.reshape(len(self.spectra), -1),
+            charges.reshape(flat), felt.reshape(flat), least=1,
         )  # fmt: skip
         for axis in range(last):
             felt = fft.ifft(felt, axis=axis + 1, workers=n_jobs, overwrite_x=True)
@@ -254,7 +255,7 @@ class Options:
         crowding = (_TYPICAL_S / cutoff) ** 2
         error = _ERROR_FACTOR[len(self.box.extent)] * min(1.0, crowding) * (1.0 + crowding)
         ratio = (error / self.tolerance) ** (1.0 / _ERROR_POWER)
-        return float(cutoff / (self.refinement * max(ratio, _SMALLEST_RATIO)))
+        return float(cutoff / max(self.refinement * ratio, _SMALLEST_RATIO))
 
     def cost(self, cutoff: float) -> float:
         """Work of one evaluation; infinite if it does not fit into memory."""

@@ -28,7 +28,6 @@ which takes one inverse FFT for each node instead of three.
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,6 +35,7 @@ import numpy as np
 from dtsne._cells import sort_into_cells
 from dtsne._fft_kernels import STENCIL, gather, spread, sum_near
 from dtsne._fft_plan import Box, Options, make_plan
+from dtsne._messages import warn
 from dtsne._repulsion import exact_repulsion, repulsion_of_rows
 from dtsne._threads import for_rows
 
@@ -43,8 +43,6 @@ if TYPE_CHECKING:
     from dtsne._cells import Cells
     from dtsne._fft_plan import Plan
     from dtsne._typing import FloatArray
-
-_LOGGER = logging.getLogger(__name__)
 
 # A plan is tried again after so many uses, at first and at most, and kept unless another is so much
 # better. An error that grows by such a factor meanwhile is tried at the first interval again.
@@ -57,6 +55,10 @@ _N_TRIED, _SAFETY = 256, 0.5
 _REFINED_BY, _FINEST, _COARSEST, _WASTEFUL = 1.25, 4.0, 0.4, 0.15
 # Z is to be right to a fifth of the tolerance: its error is that of all forces alike.
 _SUMS_WEIGHT = 5.0
+# An error of this many tolerances is worth a warning.
+_MISSED = 2.0
+# In a map of less than this share of its smallest scale all forces cancel, and none matters yet.
+_SHAPELESS = 1e-3
 # A map larger than this many scales is about to diverge, and leaves float32.
 _LARGEST = 1e8
 
@@ -79,6 +81,7 @@ class FftRepulsion:
         self._error = 0.0  # as a share of the tolerance, when last tried
         self._interval = _FIRST_INTERVAL
         self._uses_left = 0
+        self._warned = False
 
     def __call__(self, coordinates: FloatArray, scales: FloatArray) -> tuple[FloatArray, float]:
         """Return forces of shape (3, n), and Z; see `exact_repulsion`.
@@ -135,6 +138,7 @@ class FftRepulsion:
             enough = _PLAN_PATIENCE * options.cost(cutoff)
             kept = plan is not None and plan.holds(box.extent) and options.cost_of(plan) <= enough
             if plan is None or not kept:
+                plan = self._plan = None  # its spectra may take a gigabyte
                 spacing, nodes = options.spacing(cutoff), options.nodes(cutoff)
                 plan = make_plan(cutoff, spacing, box.extent, nodes, scales, self._n_jobs)
             forces, sums = self._evaluate(plan, box, scales)
@@ -144,8 +148,11 @@ class FftRepulsion:
             if error <= _SAFETY * self._tolerance:
                 break
             if not kept:
-                if self._refinement > _FINEST or error > 0.9 * former_error:
-                    _LOGGER.info("the repulsion keeps an error of %.2g", error)
+                of_no_use = self._refinement > 1.0 and error > 0.9 * former_error
+                if self._refinement > _FINEST or of_no_use:
+                    self._refinement /= _REFINED_BY
+                    if box.extent.max() > _SHAPELESS * scales.min():
+                        self._warn_once(error)
                     break
                 former_error = error
                 self._refinement *= _REFINED_BY
@@ -153,6 +160,14 @@ class FftRepulsion:
         self._plan, self._scales = plan, scales
         self._plan_ahead(error / self._tolerance)
         return forces, sums
+
+    def _warn_once(self, error: float) -> None:
+        if error > _MISSED * self._tolerance and not self._warned:
+            self._warned = True
+            warn(
+                f"The repulsive forces have a relative error of {error:.2g} (median), more than "
+                f"fft_tolerance={self._tolerance:g}; raise it, or use method='exact'."
+            )
 
     def _plan_ahead(self, error: float) -> None:
         """Decide when to try the plan next, and whether the next may be coarser.
@@ -188,7 +203,7 @@ class FftRepulsion:
         positions = points / plan.spacing
         positions[:n_axes] += 1.0
         positions = positions[::-1].copy()
-        shape, lengths = _to_three(plan.grid_shape, 1), _to_three((STENCIL,) * n_axes, 1)
+        shape, lengths = _to_three(plan.grid_shape), _to_three((STENCIL,) * n_axes)
         weights = plan.weights[cells.order]
         grid = np.zeros((*shape, weights.shape[1]), np.float32)
         band_starts = cells.starts[:: cells.per_band()].copy()
@@ -216,7 +231,7 @@ def _near(cutoff: float, points: FloatArray, scales: FloatArray, cells: Cells) -
     return found
 
 
-def _to_three(lengths: tuple[int, ...], fill: int) -> tuple[int, int, int]:
-    """Lengths along the axes of the grid: reversed, with unused axes in front."""
-    padded = (*lengths, *(fill,) * (3 - len(lengths)))[::-1]
+def _to_three(lengths: tuple[int, ...]) -> tuple[int, int, int]:
+    """Lengths along the axes of the grid: reversed, with unused axes, of length 1, in front."""
+    padded = (*lengths, *(1,) * (3 - len(lengths)))[::-1]
     return padded[0], padded[1], padded[2]

@@ -144,7 +144,13 @@ def _from_matrix(matrix: Any, n: int) -> Any:
             "a column for each point, in the order of X."
         )
     _check_numbers(matrix.dtype)
-    return csr_array(matrix, dtype=np.float64, copy=True)
+    graph = csr_array(matrix, dtype=np.float64, copy=True)
+    if matrix.format == "coo" and graph.nnz < matrix.nnz:  # scipy would add them up
+        raise ValueError(
+            f"The graph of neighbours has {matrix.nnz - graph.nnz} pairs more than once; give each "
+            "row and column once."
+        )
+    return graph
 
 
 def _from_pair(indices: Any, distances: Any, n: int) -> Any:

@@ -66,8 +66,14 @@ def state_problem(
         if not dense:
             order = breadth_first_order(indices)
             indices, distances = reorder_lists(indices, distances, order)
-        squared = data.squared_distances() if dense else np.square(distances, dtype=np.float32)
-        found = find_sigmas(squared, perplexity, skip_diagonal=dense)
+        # Squares of float32 in a unit of their own: in that of the data they may be too small.
+        length = 1.0 if dense else float(np.median(distances[:, -1]))
+        squared = (
+            data.squared_distances()
+            if dense
+            else np.square((distances / length).astype(np.float32))
+        )
+        found = length * find_sigmas(squared, perplexity, skip_diagonal=dense)
         unit = float(np.median(found[found > 0]))
         sigmas = floor_sigmas(found, unit)
         scales = (sigmas / unit) ** density_scale
@@ -81,6 +87,6 @@ def state_problem(
         affinities: Affinities = (
             dense_affinities(squared, sigmas)
             if dense
-            else sparse_affinities(indices, squared, sigmas)
+            else sparse_affinities(indices, squared, sigmas / length)
         )
     return Problem(data, order, affinities, sigmas, unit, scales, calibration, recall)

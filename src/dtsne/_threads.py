@@ -9,10 +9,11 @@ what comes from the cache.
 from __future__ import annotations
 
 from collections import deque
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -28,6 +29,30 @@ class _Threads:
     others: ThreadPoolExecutor
 
 
+class _SingleThreadedBlas:
+    """Limits BLAS while any fit needs it: the limit is the process's, and fits may overlap."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._n_inside = 0
+        self._limits: Any = None
+
+    def __enter__(self) -> None:
+        from threadpoolctl import threadpool_limits
+
+        with self._lock:
+            if self._n_inside == 0:
+                self._limits = threadpool_limits(limits=1, user_api="blas")
+            self._n_inside += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._n_inside -= 1
+            if self._n_inside == 0:
+                self._limits.restore_original_limits()
+
+
+_SINGLE_THREADED_BLAS = _SingleThreadedBlas()
 _CURRENT: ContextVar[_Threads | None] = ContextVar("_CURRENT", default=None)
 
 
@@ -53,11 +78,9 @@ def limited_threads(n_threads: int) -> Iterator[None]:
     BLAS splits its sums differently for different numbers of threads, and so rounds differently:
     on one thread the same data gives the same bits everywhere.
     """
-    from threadpoolctl import threadpool_limits
-
     with (
         ThreadPoolExecutor(max(1, n_threads - 1), thread_name_prefix="dtsne") as others,
-        threadpool_limits(limits=1, user_api="blas"),
+        _SINGLE_THREADED_BLAS,
     ):
         before = _CURRENT.set(_Threads(n_threads, others))
         try:
@@ -115,5 +138,6 @@ def _share(
         work()
     finally:
         parts.clear()
+        wait(working)
         for helper in working:
             helper.result()
