@@ -111,7 +111,8 @@ def calibration_of(points: np.ndarray, scales: np.ndarray, **changes) -> Calibra
 def test_calibration_is_silent_for_a_map_that_is_right(rng):
     points = rng.normal(size=(200, 2))
     scales = rng.uniform(0.5, 2, size=200)
-    adjusted = calibration_of(points, scales).adjust(7 * points, scales)
+    calibration = calibration_of(points, scales)
+    adjusted = calibration.adjust(calibration.log_radii_in(7 * points), scales)
     relative = adjusted / scales
     np.testing.assert_allclose(relative, relative[0], rtol=1e-9)
 
@@ -121,7 +122,8 @@ def test_calibration_widens_what_is_drawn_too_tight(rng):
     points[100:] += 100
     drawn = points.copy()
     drawn[100:] = 100 + (points[100:] - 100) / 3
-    adjusted = calibration_of(points, np.ones(200)).adjust(drawn, np.ones(200))
+    calibration = calibration_of(points, np.ones(200))
+    adjusted = calibration.adjust(calibration.log_radii_in(drawn), np.ones(200))
     assert np.median(adjusted[100:]) / np.median(adjusted[:100]) == pytest.approx(
         np.sqrt(3), rel=1e-6
     )
@@ -134,7 +136,7 @@ def test_calibration_stays_within_its_bound(rng):
     calibration = calibration_of(points, base)
     scales = base
     for _ in range(20):
-        scales = calibration.adjust(drawn, scales)
+        scales = calibration.adjust(calibration.log_radii_in(drawn), scales)
     relative = scales / base
     # Twice up and twice down around a common factor.
     assert relative.max() / relative.min() <= 4 + 1e-9
@@ -143,7 +145,9 @@ def test_calibration_stays_within_its_bound(rng):
 def test_calibration_keeps_the_unit_where_most_points_are_copies(rng):
     points = np.vstack([rng.normal(size=(40, 2)), np.full((60, 2), 9.0)])
     base = np.r_[np.ones(40), np.full(60, 0.01)]
-    adjusted = calibration_of(points, base).adjust(points + 1e-3 * rng.normal(size=(100, 2)), base)
+    calibration = calibration_of(points, base)
+    in_map = calibration.log_radii_in(points + 1e-3 * rng.normal(size=(100, 2)))
+    adjusted = calibration.adjust(in_map, base)
     assert np.median(adjusted) == pytest.approx(0.01, rel=0.05)
 
 
@@ -165,9 +169,11 @@ def test_calibration_follows_a_map_that_exaggerates(rng):
         drawn[part] = centre + (points[part] - centre) * points[part].std()
     plan = {"slope_tolerance": 0.0, "n_smoothing": 0}
     calibration = calibration_of(points, np.ones(400), **plan)
-    insisting = calibration.adjust(drawn, np.ones(400))
-    followed = calibration.following(drawn).adjust(drawn, np.ones(400))
+    in_map = calibration.log_radii_in(drawn)
+    insisting = calibration.adjust(in_map, np.ones(400))
+    followed = calibration.following(in_map).adjust(in_map, np.ones(400))
     before, after = (np.ptp(np.log(np.split(s, 4)).mean(axis=1)) for s in (insisting, followed))
     assert after < 0.2 * before
     # A map that is right, or too even, is asked for what the data has.
-    np.testing.assert_allclose(calibration.following(5 * points).log_radii, calibration.log_radii)
+    followed = calibration.following(calibration.log_radii_in(5 * points))
+    np.testing.assert_allclose(followed.log_radii, calibration.log_radii)

@@ -163,8 +163,8 @@ def symmetric_graph(
 def _exp(x):  # type: ignore[no-untyped-def]
     """Exponential of x ≤ 0 to 1e-12 by plain arithmetic, which a loop can do in vector registers.
 
-    The library's exp is a call for each element, and takes seven times as long. Here e^x = 2^n e^r
-    with |r| ≤ ½ log 2, and e^r is its series.
+    The library's exp is a call for each element, and takes longer. Here e^x = 2^n e^r with
+    |r| ≤ ½ log 2, and e^r is its series.
     """
     clipped = max(x, _LOWEST_EXPONENT)
     # Towards 0, which from half below is to the nearest; 32 bits convert in vector registers.

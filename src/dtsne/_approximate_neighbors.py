@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dtsne._compile import compiled
-from dtsne._neighbors import nearest_neighbors
+from dtsne._neighbors import nearest_neighbors, share_found
 from dtsne._threads import for_rows
 
 if TYPE_CHECKING:
@@ -82,17 +82,11 @@ def approximate_neighbors(
         short = np.flatnonzero(~np.isfinite(distances[:, -1]))
         if len(short):
             indices[short], distances[short] = nearest_neighbors(X, k, queries=short)
-        measured = _share_found(true_distances, distances[rows])
+        measured = share_found(true_distances, distances[rows])
         _LOGGER.info("neighbours: %d of %d cells, recall %.4f", n_visited, n_cells, measured)
         if measured >= recall or n_visited == n_cells:
             return indices, distances, measured
         n_visited = min(n_cells, int(1.5 * n_visited) + 1)
-
-
-def _share_found(true: FloatArray, found: FloatArray) -> float:
-    """Share of the true neighbours found, by distance: of those equally far, any will do."""
-    farthest = true[:, -1:]
-    return float((found <= farthest).mean())
 
 
 @dataclass(frozen=True)
@@ -142,7 +136,8 @@ def _divide(X: FloatArray, dtype: type) -> _Lists:
     starts = np.zeros(n_cells + 1, np.int64)
     np.cumsum(np.bincount(of_row, minlength=n_cells), out=starts[1:])
     centres = np.asarray(k_means.centroids)
-    return _Lists(X[order], X[order].astype(dtype), order, starts, of_row, centres)
+    points = X[order]
+    return _Lists(points, points.astype(dtype, copy=False), order, starts, of_row, centres)
 
 
 def _cells_to_visit(lists: _Lists, rows: IntArray, true: IntArray, recall: float) -> int:

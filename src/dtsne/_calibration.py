@@ -88,9 +88,8 @@ class Calibration:
         started = n_done > 0 or relative_change < self.plan.start_below
         return started and n_done < self.plan.n_rounds
 
-    def following(self, embedding: FloatArray) -> Calibration:
-        """Return this calibration with the radii spread as far as those of the map are."""
-        in_map = self._log_radii_in(embedding)
+    def following(self, in_map: FloatArray) -> Calibration:
+        """Return this calibration with the radii spread as far as those found in a map are."""
         spread = self.log_radii - self.log_radii.mean(axis=1, keepdims=True)
         variances = (spread**2).sum(axis=1)
         slopes = np.divide(
@@ -99,9 +98,9 @@ class Calibration:
         factors = np.maximum(1.0, slopes - self.plan.slope_tolerance)
         return replace(self, log_radii=factors[:, np.newaxis] * self.log_radii)
 
-    def adjust(self, embedding: FloatArray, scales: FloatArray) -> FloatArray:
-        """Return the kernel scales after one round."""
-        mismatch = (self.log_radii - self._log_radii_in(embedding)).mean(axis=0)
+    def adjust(self, in_map: FloatArray, scales: FloatArray) -> FloatArray:
+        """Return the kernel scales after one round, from the radii found in the map."""
+        mismatch = (self.log_radii - in_map).mean(axis=0)
         own_and_neighbors = mismatch + mismatch[self.neighbors].sum(axis=1)
         smoothed = own_and_neighbors / (1 + self.neighbors.shape[1])
         moved = np.log(scales) + self.plan.strength * smoothed
@@ -112,7 +111,8 @@ class Calibration:
         adjusted: FloatArray = np.exp(bounded - np.median(bounded) + unit)
         return adjusted
 
-    def _log_radii_in(self, embedding: FloatArray) -> FloatArray:
+    def log_radii_in(self, embedding: FloatArray) -> FloatArray:
+        """Find the radii in a map, as `log_radii` has those of the data."""
         return np.stack(
             [_centred_log(radii) for radii in neighbor_radii(embedding, self.ks, self.n_jobs)]
         )

@@ -285,8 +285,8 @@ class Options:
             work += _PAIR_WORK * 3.0**n_axes * float((per_cell.astype(float) ** 2).sum())
         return float(work)
 
-    def cheapest(self) -> float:
-        """Find the cutoff of least work: none, or one of a ladder from large to small."""
+    def cheapest(self) -> tuple[float, float]:
+        """Find the cutoff of least work, none or one of a ladder from large to small; its work."""
         best, least = 0.0, self.cost(0.0)
         cutoff = float(self.box.extent.max()) / 2.0
         previous = np.inf
@@ -298,4 +298,4 @@ class Options:
                 break
             previous = min(cost, previous)
             cutoff /= np.sqrt(2.0)
-        return best
+        return best, least

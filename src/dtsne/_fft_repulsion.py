@@ -134,8 +134,8 @@ class FftRepulsion:
             options = Options(
                 box, float(scales.min()), float(scales.max()), self._tolerance, self._refinement
             )
-            cutoff = options.cheapest()
-            enough = _PLAN_PATIENCE * options.cost(cutoff)
+            cutoff, least = options.cheapest()
+            enough = _PLAN_PATIENCE * least
             kept = plan is not None and plan.holds(box.extent) and options.cost_of(plan) <= enough
             if plan is None or not kept:
                 plan = self._plan = None  # its spectra may take a gigabyte

@@ -1,8 +1,8 @@
 """Radii of neighbourhoods in the map: the distance of each point to its k-th nearest other.
 
-A general tree takes longer for this, at every round of calibration, than ten iterations of the
-descent. But the map has few dimensions, and its points can be sorted into cells: sums of the counts
-over boxes of cells then tell how large a box around a point has to be to hold its neighbours.
+A general tree would do, but slowly, at every round of calibration. The map has few dimensions, and
+its points can be sorted into cells: sums of the counts over boxes of cells then tell how large a
+box around a point has to be to hold its neighbours.
 """
 
 from __future__ import annotations

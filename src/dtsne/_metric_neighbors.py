@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import numpy as np
 
 from dtsne._messages import warn
-from dtsne._neighbors import nearest_in_matrix, sort_by_distance_then_index
+from dtsne._neighbors import nearest_in_matrix, share_found, sort_by_distance_then_index
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,8 +35,6 @@ _N_SAMPLED = 500
 # Lists are this much longer at each attempt. Most data needs no second one; a Gaussian of 50
 # dimensions does (25,000 points, Chebyshev distance, 300 neighbours: recall .980, then .993).
 _WIDER, _N_ATTEMPTS = 1.5, 4
-# The same distance, summed in another order.
-_ROUNDING = 1e-12
 
 
 def require_pynndescent() -> Any:
@@ -109,8 +107,7 @@ def find_candidates(
         width = min(n - 1, int((k + 1) * _WIDER**attempt))
         candidates = _descend(points, metric, width)
         _, found = rank(between, rows, candidates, k, n_jobs)
-        # By distance: of neighbours equally far, as those of whole numbers are, any will do.
-        measured = float((found <= true[:, -1:] * (1 + _ROUNDING)).mean())
+        measured = share_found(true, found)
         _LOGGER.info("neighbours: lists of %d for %d, recall %.4f", width, k, measured)
         if measured >= recall:
             break

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 # Queries that share a pass over the points, and points that stay in the cache for it.
 _QUERIES_PER_BLOCK = 8
 _POINTS_PER_TILE = 128
+# The same distance, summed in another order.
+_ROUNDING = 1e-12
 
 
 def nearest_neighbors(
@@ -69,6 +71,14 @@ def nearest_in_matrix(
         near = near[near != itself]
         indices[i] = near[np.argsort(row[near], kind="stable")[:k]]
     return indices, np.take_along_axis(distances, indices, axis=1)
+
+
+def share_found(true: FloatArray, found: FloatArray) -> float:
+    """Share of the true neighbours among those found, from the distances of both, sorted.
+
+    By distance: of neighbours equally far, as those of whole numbers are, any will do.
+    """
+    return float((found <= true[:, -1:] * (1 + _ROUNDING)).mean())
 
 
 def pairwise_squared_distances(X: FloatArray) -> FloatArray:

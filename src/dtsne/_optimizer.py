@@ -160,12 +160,13 @@ def _relative_change(state: State, kl: float) -> float:
 
 
 def _calibrate(state: State, calibration: Calibration) -> State:
+    in_map = calibration.log_radii_in(state.embedding)
     if state.n_calibrated == 0:
-        calibration = calibration.following(state.embedding)
+        calibration = calibration.following(in_map)
     return replace(
         state,
         velocity=np.zeros_like(state.velocity),
-        scales=calibration.adjust(state.embedding, state.scales),
+        scales=calibration.adjust(in_map, state.scales),
         calibration=calibration,
         n_calibrated=state.n_calibrated + 1,
         previous_kl=None,  # of another objective

@@ -16,7 +16,7 @@ from dtsne._compile import compiled
 if TYPE_CHECKING:
     from dtsne._typing import FloatArray, IntArray
 
-# Nearest neighbours to follow; with 3 or 300 the attraction of MNIST's 70,000 takes 15 % more.
+# Nearest neighbours to follow: few lead along threads, all of them make the front of the walk wide.
 _N_FOLLOWED = 10
 
 

@@ -1,9 +1,9 @@
 """The threads of a fit.
 
 Kernels release Python's lock and work on a range of rows each, so that plain threads can share
-them. Threads of our own rather than numba's: those spin while they wait, which took a quarter of
-all CPU time, cannot run in two fits at once, and give what was just compiled other last bits than
-what comes from the cache.
+them. Threads of our own rather than numba's: those spin while they wait, which is CPU time too,
+cannot run in two fits at once, and give what was just compiled other last bits than what comes from
+the cache.
 """
 
 from __future__ import annotations
