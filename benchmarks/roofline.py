@@ -90,13 +90,13 @@ def profile(X: FloatArray, n_jobs: int) -> None:
     with limited_threads(n_jobs), shown_progress(0) as progress:
         problem = state_problem(
             Points(X, 1.0), PERPLEXITY, dense=False, density_scale=1.0,
-            plan=CalibrationPlan(), n_jobs=n_jobs, progress=progress,
+            plan=CalibrationPlan(), progress=progress,
         )  # fmt: skip
         P: SparseAffinities = problem.affinities  # type: ignore[assignment]
         coordinates = np.zeros((3, n))
         coordinates[:2] = model.embedding_[problem.order].T
         scales = model.kernel_scale_[problem.order]
-        repulsion = FftRepulsion(2, 0.01, n_jobs)
+        repulsion = FftRepulsion(2, 0.01)
         repulsion(coordinates, scales)
         plan = repulsion._plan
         assert plan is not None
@@ -123,7 +123,7 @@ def profile(X: FloatArray, n_jobs: int) -> None:
         row("repulsion, far",
             least_cpu(lambda: repulsion._far(plan, points, cells)), "", None)  # fmt: skip
         transforms = transform_seconds(plan.padded_shape[::-1], len(plan.nodes.values))
-        row("— of it, the convolution", least_cpu(lambda: plan.convolve(grid, n_jobs)),
+        row("— of it, the convolution", least_cpu(lambda: plan.convolve(grid)),
             "its transforms", transforms)  # fmt: skip
         if plan.cutoff > 0:
             in_cell = np.diff(cells.starts).astype(float)
@@ -132,7 +132,7 @@ def profile(X: FloatArray, n_jobs: int) -> None:
             near = least_cpu(lambda: _near(plan.cutoff, points, sorted_scales, cells))
             row(f"repulsion, near ({1e9 * near / n_met:.2f} ns for each of {n_met:.2g} pairs met)",
                 near, "a division for each pair", n_met * division_seconds())  # fmt: skip
-        radii = least_cpu(lambda: neighbor_radii(used.T, (30, 100), n_jobs))
+        radii = least_cpu(lambda: neighbor_radii(used.T, (30, 100)))
         row("radii of a calibration", radii, "", None)
         print(
             f"\nThe plan: cutoff {plan.cutoff:.2f}, spacing {plan.spacing:.2f}, "

@@ -25,7 +25,7 @@ def errors(points: np.ndarray, scales: np.ndarray, tolerance: float = 0.01) -> t
     """Relative error of the force (median over points), and of Z."""
     coordinates = padded(points)
     forces, total = exact_repulsion(coordinates, scales)
-    found, found_total = FftRepulsion(points.shape[1], tolerance, 2)(coordinates, scales)
+    found, found_total = FftRepulsion(points.shape[1], tolerance)(coordinates, scales)
     relative = np.linalg.norm(found - forces, axis=0) / np.linalg.norm(forces, axis=0)
     return float(np.median(relative)), abs(found_total / total - 1)
 
@@ -74,7 +74,7 @@ def test_outliers_do_not_blow_the_grid_up(rng):
 def test_maps_of_any_size_are_handled(rng, n_axes, extent):
     points = extent * rng.normal(size=(200, n_axes))
     forces, total = exact_repulsion(padded(points), np.ones(200))
-    found, found_total = FftRepulsion(n_axes, 0.01, 1)(padded(points), np.ones(200))
+    found, found_total = FftRepulsion(n_axes, 0.01)(padded(points), np.ones(200))
     assert np.isfinite(found).all()
     assert found_total == pytest.approx(total, rel=0.01, abs=1e-30)
     if extent >= 1e5:
@@ -84,7 +84,7 @@ def test_maps_of_any_size_are_handled(rng, n_axes, extent):
 def test_plan_has_a_limit_of_memory(rng):
     """One outlier in three dimensions asks for a grid of many gigabytes, and does not get it."""
     points = np.vstack([rng.normal(size=(3000, 3)), [[3000.0, 0.0, 3000.0]]])
-    repulsion = FftRepulsion(3, 0.01, 2)
+    repulsion = FftRepulsion(3, 0.01)
     repulsion(padded(points), np.full(3001, 0.3))
     assert repulsion._plan.spectra.nbytes < 2**30
 
@@ -96,7 +96,7 @@ def test_diverging_descent_is_an_error_here_too(rng):
 
 
 def test_plan_is_kept_and_renewed(rng):
-    repulsion = FftRepulsion(2, 0.01, 1)
+    repulsion = FftRepulsion(2, 0.01)
     scales = np.exp(0.3 * rng.normal(size=1000))
     points = 10 * rng.normal(size=(1000, 2))
     repulsion(padded(points), scales)
@@ -121,7 +121,7 @@ def test_same_bits_for_any_number_of_threads(rng, n_axes, extent, refinement):
     results = []
     for n_threads in (1, 3):
         with limited_threads(n_threads):
-            repulsion = FftRepulsion(n_axes, 0.1, n_threads)
+            repulsion = FftRepulsion(n_axes, 0.1)
             repulsion._refinement = refinement
             results.append(repulsion(points, scales))
     np.testing.assert_array_equal(results[0][0], results[1][0])
@@ -131,7 +131,7 @@ def test_same_bits_for_any_number_of_threads(rng, n_axes, extent, refinement):
 def test_forces_cancel(rng):
     """Every push has its counterpart: the sum over all points is 0, within the tolerance."""
     points, scales = clustered(rng, 1500, 2, 10.0), np.exp(0.3 * rng.normal(size=1500))
-    forces, _ = FftRepulsion(2, 0.01, 1)(padded(points), scales)
+    forces, _ = FftRepulsion(2, 0.01)(padded(points), scales)
     assert np.abs(forces.sum(axis=1)).max() < 0.01 * np.abs(forces).sum(axis=1).max()
 
 
@@ -158,7 +158,7 @@ def test_whole_descent_gives_the_map_of_the_exact_one():
 
 def test_bands_of_every_plan_are_wide_enough_to_be_spread_at_once(rng):
     for n_axes, extent, tolerance in [(1, 1e3, 0.1), (2, 1e4, 0.1), (3, 1e3, 0.1), (2, 50, 0.01)]:
-        repulsion = FftRepulsion(n_axes, tolerance, 1)
+        repulsion = FftRepulsion(n_axes, tolerance)
         repulsion._refinement = 0.4
         repulsion(padded(clustered(rng, 1000, n_axes, extent)), np.ones(1000))
         assert repulsion._plan.cell_width > 2 * repulsion._plan.spacing
@@ -168,4 +168,4 @@ def test_missed_tolerance_is_said(rng, monkeypatch):
     monkeypatch.setattr("dtsne._fft_repulsion._FINEST", 0.0)
     points = padded(clustered(rng, 500, 2, 10.0))
     with pytest.warns(UserWarning, match="method='exact'"):
-        FftRepulsion(2, 1e-9, 1)(points, np.ones(500))
+        FftRepulsion(2, 1e-9)(points, np.ones(500))

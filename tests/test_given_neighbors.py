@@ -55,7 +55,7 @@ def test_same_map_as_from_the_search(two_clusters, pair, sparse_p):
 
 def test_same_bits_from_the_same_distances(two_clusters, sparse_p):
     data = prepare(two_clusters, metric="euclidean", n_pcs=50)
-    indices, distances, _ = data.neighbors(K, 1)
+    indices, distances, _ = data.neighbors(K)
     given = DTSNE(neighbors=(indices, data.unit * distances), **sparse_p).fit(two_clusters)
     searched = DTSNE(**sparse_p).fit(two_clusters)
     np.testing.assert_array_equal(given.embedding_, searched.embedding_)
@@ -105,7 +105,7 @@ def test_rows_of_different_lengths_give_their_nearest(two_clusters, pair):
         ("euclidean", two_clusters, wide),
         ("precomputed", wide, None),
     ]:
-        indices, _, _ = prepare(X, metric=metric, n_pcs=None, neighbors=neighbors).neighbors(K, 1)
+        indices, _, _ = prepare(X, metric=metric, n_pcs=None, neighbors=neighbors).neighbors(K)
         np.testing.assert_array_equal(indices, pair[0])
     given, symmetric = (
         DTSNE(neighbors=form, **QUICK).fit_transform(two_clusters) for form in (graph, wide)
@@ -129,7 +129,7 @@ def test_order_within_rows_and_the_point_itself_change_nothing(n, grid, seed, wi
         full = full[full != np.arange(n)[:, None]].reshape(n, n - 1)
     k = n // 2
     graph = graph_of((full, np.take_along_axis(D, full, axis=1)), n)
-    indices, distances, _ = GivenNeighbors(graph, 1.0, None).neighbors(k, 1)
+    indices, distances, _ = GivenNeighbors(graph, 1.0, None).neighbors(k)
     np.fill_diagonal(D, np.inf)
     expected = np.argsort(D, axis=1, kind="stable")[:, :k]
     np.testing.assert_array_equal(indices, expected)
@@ -228,7 +228,7 @@ def test_copies_are_neighbors_at_zero(rng):
     X[30:] = X[:30]
     graph = NearestNeighbors(n_neighbors=K).fit(X).kneighbors_graph(mode="distance")
     assert (graph.data == 0).sum() >= 60
-    indices, distances, _ = prepare(graph, metric="precomputed", n_pcs=None).neighbors(K, 1)
+    indices, distances, _ = prepare(graph, metric="precomputed", n_pcs=None).neighbors(K)
     np.testing.assert_array_equal(indices[:, 0], np.roll(np.arange(60), 30))
     assert not distances[:, 0].any()
 

@@ -30,7 +30,7 @@ def test_radii_are_those_of_a_tree(n, n_axes, log_contrast, n_copies, seed):
     embedding[:n_copies] = embedding[0]
     ks = (1, 5, 29)
     np.testing.assert_allclose(
-        neighbor_radii(embedding, ks, 2), by_tree(embedding, ks), rtol=1e-9, atol=1e-12
+        neighbor_radii(embedding, ks), by_tree(embedding, ks), rtol=1e-9, atol=1e-12
     )
 
 
@@ -38,6 +38,6 @@ def test_radii_are_those_of_a_tree(n, n_axes, log_contrast, n_copies, seed):
 def test_outliers_and_flat_maps_are_handled(rng, outlier):
     embedding = rng.normal(size=(200, 2))
     embedding[0] = outlier
-    np.testing.assert_allclose(neighbor_radii(embedding, (3, 10), 1), by_tree(embedding, (3, 10)))
+    np.testing.assert_allclose(neighbor_radii(embedding, (3, 10)), by_tree(embedding, (3, 10)))
     embedding[:, 1] = 0.0
-    np.testing.assert_allclose(neighbor_radii(embedding, (3, 10), 1), by_tree(embedding, (3, 10)))
+    np.testing.assert_allclose(neighbor_radii(embedding, (3, 10)), by_tree(embedding, (3, 10)))

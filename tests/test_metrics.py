@@ -97,7 +97,7 @@ def test_neighbors_equal_sorting_all_distances(metric, n, grid, seed, data):
     X[0], X[1] = 0.0, 1.0
     k = data.draw(st.integers(1, n - 1))
     points = prepare(X, metric=metric, n_pcs=None)
-    indices, distances, recall = points.neighbors(k, 2)
+    indices, distances, recall = points.neighbors(k)
     D = points.unit * distances_between(points.table, points.table, metric)
     np.testing.assert_array_equal(D, D.T)
     np.fill_diagonal(D, np.inf)
@@ -259,7 +259,7 @@ def test_pynndescent_finds_the_neighbors(many, capfd):
     assert capfd.readouterr() == ("", "")
 
     points = prepare(many, metric="manhattan", n_pcs=None)
-    indices, distances, _ = points.neighbors(30, 2)
+    indices, distances, _ = points.neighbors(30)
     assert not (indices == np.arange(1500)[:, None]).any()
     assert (np.diff(distances, axis=1) >= 0).all()
     assert indices[3, 0] == 7
@@ -289,7 +289,7 @@ def a_search_that_finds_less(monkeypatch, many):
 
 
 def test_search_is_widened_until_it_finds_enough(many, poor_search):
-    _, distances, recall = prepare(many[:600], metric="manhattan", n_pcs=None).neighbors(30, 2)
+    _, distances, recall = prepare(many[:600], metric="manhattan", n_pcs=None).neighbors(30)
     assert poor_search == [31, 46]
     assert recall == 1.0
     assert np.isfinite(distances).all()
@@ -299,7 +299,7 @@ def test_too_few_found_is_said(many, poor_search, monkeypatch):
     monkeypatch.setattr(_metric_neighbors, "_N_ATTEMPTS", 1)
     points = prepare(many[:600], metric="manhattan", n_pcs=None)
     with pytest.warns(UserWarning, match=r"Only 5\d\.\d% .*metric='manhattan'.*neighbors="):
-        indices, _, recall = points.neighbors(30, 2)
+        indices, _, recall = points.neighbors(30)
     assert recall < 0.6
     # Rows that found too few were searched exactly.
     D = reference(many[:600], "manhattan")
@@ -314,7 +314,7 @@ def test_copies_among_many_points(many, poor_search):
     points = prepare(X, metric="manhattan", n_pcs=None)
     offsets = np.zeros((600, 2))
     offsets[:300] = 1e-3 * np.random.default_rng(0).normal(size=(300, 2))
-    indices, distances, recall = points.apart(offsets).neighbors(30, 2)
+    indices, distances, recall = points.apart(offsets).neighbors(30)
     assert recall > 0.99
     assert (indices[:300] < 300).all()
     apart = np.linalg.norm(offsets[:300, None] - offsets[None, :300], axis=-1)

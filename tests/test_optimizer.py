@@ -104,7 +104,7 @@ def calibration_of(points: np.ndarray, scales: np.ndarray, **changes) -> Calibra
     indices, distances = nearest_neighbors(points, 30)
     return Calibration.from_neighbors(
         replace(CalibrationPlan(), **changes), indices, distances, scales,
-        perplexity=10, density_scale=1.0, n_jobs=1,
+        perplexity=10, density_scale=1.0,
     )  # fmt: skip
 
 

@@ -86,7 +86,6 @@ def test_phases_add_up_and_may_lie_within_others(monkeypatch):
     with timings.phase("inner"):
         pass
     assert list(timings.cpu.items()) == [("outer", 10.0), ("inner", 7.0)]
-    assert timings.wall.keys() == timings.cpu.keys()
 
 
 def test_a_phase_that_fails_is_measured_all_the_same():

@@ -58,7 +58,6 @@ class Calibration:
     log_radii: FloatArray  # (len(ks), n)
     neighbors: IntArray  # (n, number to average over)
     base_scales: FloatArray
-    n_jobs: int
 
     @classmethod
     def from_neighbors(
@@ -70,7 +69,6 @@ class Calibration:
         *,
         perplexity: float,
         density_scale: float,
-        n_jobs: int,
     ) -> Calibration:
         """Take the wanted radii from the neighbours in the data.
 
@@ -81,7 +79,7 @@ class Calibration:
         ks = tuple(sorted({min(max(1, k), n_found) for k in wanted}))
         radii = np.stack([_centred_log(distances[:, k - 1]) for k in ks])
         neighbors = indices[:, : plan.n_smoothing].copy()  # and not the whole of it kept alive
-        return cls(plan, ks, density_scale * radii, neighbors, scales, n_jobs)
+        return cls(plan, ks, density_scale * radii, neighbors, scales)
 
     def is_due(self, n_done: int, relative_change: float) -> bool:
         """Whether to calibrate now: once started, at every check until all rounds are done."""
@@ -113,9 +111,7 @@ class Calibration:
 
     def log_radii_in(self, embedding: FloatArray) -> FloatArray:
         """Find the radii in a map, as `log_radii` has those of the data."""
-        return np.stack(
-            [_centred_log(radii) for radii in neighbor_radii(embedding, self.ks, self.n_jobs)]
-        )
+        return np.stack([_centred_log(radii) for radii in neighbor_radii(embedding, self.ks)])
 
 
 def _centred_log(radii: FloatArray) -> FloatArray:

@@ -39,7 +39,7 @@ class Data(Protocol):
 
     def __len__(self) -> int: ...
 
-    def neighbors(self, k: int, n_jobs: int) -> tuple[IntArray, FloatArray, float]:
+    def neighbors(self, k: int) -> tuple[IntArray, FloatArray, float]:
         """Find the k nearest others: their indices, their distances, and the share found."""
 
     def squared_distances(self) -> FloatArray:
@@ -71,7 +71,7 @@ class Points:
         """Coordinates of a point."""
         return int(self.coordinates.shape[1])
 
-    def neighbors(self, k: int, n_jobs: int) -> tuple[IntArray, FloatArray, float]:  # noqa: ARG002
+    def neighbors(self, k: int) -> tuple[IntArray, FloatArray, float]:
         """Find the k nearest others: their indices, their distances, and the share found."""
         if len(self) <= MAX_EXACT_NEIGHBORS:
             return *nearest_neighbors(self.coordinates, k), 1.0
@@ -109,7 +109,7 @@ class Distances:
     def n_dimensions(self) -> None:
         """Unknown."""
 
-    def neighbors(self, k: int, n_jobs: int) -> tuple[IntArray, FloatArray, float]:  # noqa: ARG002
+    def neighbors(self, k: int) -> tuple[IntArray, FloatArray, float]:
         """Find the k nearest others: their indices, their distances, and the share found."""
         return *nearest_in_matrix(self.matrix, k), 1.0
 

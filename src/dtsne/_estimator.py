@@ -332,7 +332,6 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
             dense=data.has_all_distances and n <= _MAX_DENSE,
             density_scale=self.density_scale,
             plan=self._calibration_plan if calibrated else None,
-            n_jobs=n_threads,
             progress=progress,
         )
         scales = problem.scales
@@ -347,7 +346,7 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
                 if not paper:
                     start = _start.separate_copies(start, scales, perplexity)
         timings = progress.timings
-        engine = CpuEngine(problem.affinities, self._repulsion(n, n_threads), timings)
+        engine = CpuEngine(problem.affinities, self._repulsion(n), timings)
         state, history = checkpoints.resume(State.at_start(start, scales, problem.calibration))
         steps = descend(engine, state, rule, schedule, timings)
         with progress.phase("descent"):
@@ -382,9 +381,9 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         check_job(job, available_memory())
         _LOGGER.info(description(job))
 
-    def _repulsion(self, n: int, n_threads: int) -> Repulsion:
+    def _repulsion(self, n: int) -> Repulsion:
         if self.method == "fft" or (self.method == "auto" and n > _MAX_EXACT):
-            return FftRepulsion(self.n_components, self.fft_tolerance, n_threads)
+            return FftRepulsion(self.n_components, self.fft_tolerance)
         return exact_repulsion
 
     def _start(self, problem: Problem) -> FloatArray:

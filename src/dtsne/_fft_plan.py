@@ -15,7 +15,7 @@ from scipy import fft
 
 from dtsne._cells import cells_of
 from dtsne._fft_kernels import BLOCK, LANES, STENCIL, multiply
-from dtsne._threads import for_rows
+from dtsne._threads import current_n_threads, for_rows
 
 if TYPE_CHECKING:
     from dtsne._typing import FloatArray
@@ -136,7 +136,7 @@ class Plan:
         grown = extent / self.spacing <= _MOST_GROWTH * np.array(self.grid_shape)
         return bool(grown.all()) and self.spectra.nbytes < _MOST_BYTES / 8
 
-    def convolve(self, grid: FloatArray, n_jobs: int) -> None:
+    def convolve(self, grid: FloatArray) -> None:
         """Turn the weights of each node on the grid into the potential that each node feels.
 
         Axis by axis, as the padding, half of each axis, then needs no transforms along the others.
@@ -144,9 +144,9 @@ class Plan:
         n_nodes, padded = len(self.nodes.values), self.padded_shape[::-1]
         last = len(padded) - 1
         charges = np.moveaxis(grid, -1, 0)[:n_nodes]
-        charges = fft.rfft(charges, padded[last], axis=last + 1, workers=n_jobs)
+        charges = fft.rfft(charges, padded[last], axis=last + 1, workers=current_n_threads())
         for axis in range(last - 1, -1, -1):
-            charges = fft.fft(charges, padded[axis], axis=axis + 1, workers=n_jobs)
+            charges = fft.fft(charges, padded[axis], axis=axis + 1, workers=current_n_threads())
         felt = np.empty(charges.shape, charges.dtype)
         flat = (n_nodes, -1)
         for_rows(
@@ -154,9 +154,9 @@ class Plan:
             charges.reshape(flat), felt.reshape(flat), least=1,
         )  # fmt: skip
         for axis in range(last):
-            felt = fft.ifft(felt, axis=axis + 1, workers=n_jobs, overwrite_x=True)
+            felt = fft.ifft(felt, axis=axis + 1, workers=current_n_threads(), overwrite_x=True)
             felt = np.take(felt, range(grid.shape[axis]), axis=axis + 1)
-        felt = fft.irfft(felt, padded[last], axis=last + 1, workers=n_jobs)
+        felt = fft.irfft(felt, padded[last], axis=last + 1, workers=current_n_threads())
         grid[..., :n_nodes] = np.moveaxis(felt[..., : grid.shape[last]], 0, -1)
 
 
@@ -166,7 +166,6 @@ def make_plan(
     extent: FloatArray,
     nodes: ScaleNodes,
     scales: FloatArray,
-    n_jobs: int,
 ) -> Plan:
     grid_shape = _grid_shape(extent * _MARGIN, spacing)
     padded = _padded_shape(grid_shape)
@@ -185,7 +184,9 @@ def make_plan(
         kernel = squared_scale / (squared_scale + 4.0 * squared) * far
         if cutoff == 0:
             constants[a, b] = constants[b, a] = kernel.min()
-        spectra[index] = fft.rfftn(kernel - constants[a, b], workers=n_jobs).real / transfer
+        spectra[index] = (
+            fft.rfftn(kernel - constants[a, b], workers=current_n_threads()).real / transfer
+        )
     return Plan(cutoff, spacing, grid_shape, padded, nodes, weights, spectra, constants)
 
 

@@ -71,10 +71,9 @@ class FftRepulsion:
     whose true forces are cheap to sum, and made finer until their median error is small enough.
     """
 
-    def __init__(self, n_components: int, tolerance: float, n_jobs: int) -> None:
+    def __init__(self, n_components: int, tolerance: float) -> None:
         self._n_components = n_components
         self._tolerance = tolerance
-        self._n_jobs = n_jobs
         self._plan: Plan | None = None
         self._scales: FloatArray | None = None
         self._refinement = 1.0
@@ -117,7 +116,7 @@ class FftRepulsion:
         assert plan is not None
         if not plan.holds(extent):
             # The same on a larger grid is as exact as it was, and need not be tried again.
-            plan = make_plan(plan.cutoff, plan.spacing, extent, plan.nodes, scales, self._n_jobs)
+            plan = make_plan(plan.cutoff, plan.spacing, extent, plan.nodes, scales)
             self._plan = plan
         return plan
 
@@ -140,7 +139,7 @@ class FftRepulsion:
             if plan is None or not kept:
                 plan = self._plan = None  # its spectra may take a gigabyte
                 spacing, nodes = options.spacing(cutoff), options.nodes(cutoff)
-                plan = make_plan(cutoff, spacing, box.extent, nodes, scales, self._n_jobs)
+                plan = make_plan(cutoff, spacing, box.extent, nodes, scales)
             forces, sums = self._evaluate(plan, box, scales)
             differences = np.linalg.norm(forces[:, rows] - true[: len(box.used)], axis=0)
             of_sums = abs(float(sums[rows].sum() / true_sums.sum()) - 1.0)
@@ -212,7 +211,7 @@ class FftRepulsion:
             for_rows(
                 spread, n_bands, third, positions, lengths, weights, band_starts, grid, least=1
             )
-        plan.convolve(grid.reshape(*plan.grid_shape[::-1], -1), self._n_jobs)
+        plan.convolve(grid.reshape(*plan.grid_shape[::-1], -1))
         single = np.empty((4, points.shape[1]), np.float32)
         for_rows(gather, points.shape[1], positions, lengths, weights, grid, single)
         found = single.astype(np.float64)

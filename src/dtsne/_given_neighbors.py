@@ -42,7 +42,7 @@ class GivenNeighbors:
         """Numbers for each point, of which an index is half a one."""
         return int(1.5 * self.graph.nnz / len(self))
 
-    def neighbors(self, k: int, n_jobs: int) -> tuple[IntArray, FloatArray, float]:  # noqa: ARG002
+    def neighbors(self, k: int) -> tuple[IntArray, FloatArray, float]:
         """Take the k nearest of each row; what share of the true ones that is, is not known."""
         check_degrees(self.graph, k)
         indices = np.empty((len(self), k), np.int32)
@@ -54,7 +54,7 @@ class GivenNeighbors:
 
     def squared_distances(self) -> FloatArray:
         """Refuse: only those of neighbours are known."""
-        raise NotImplementedError
+        raise TypeError("Only the distances to neighbours are known.")
 
     def apart(self, offsets: FloatArray) -> GivenNeighbors:
         """Return the points moved apart along axes of their own."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from dtsne._cells import sort_into_cells
 from dtsne._compile import compiled
-from dtsne._threads import for_rows
+from dtsne._threads import current_n_threads, for_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,21 +25,21 @@ _POINTS_PER_CELL = 1.0
 _MOST_CROWDED = 500.0
 
 
-def neighbor_radii(embedding: FloatArray, ks: Sequence[int], n_jobs: int) -> FloatArray:
+def neighbor_radii(embedding: FloatArray, ks: Sequence[int]) -> FloatArray:
     """Distance of each point to its k-th nearest other, for ascending ks below n: (len(ks), n)."""
     n, n_axes = embedding.shape
     origin = embedding.min(axis=0)
     extent = embedding.max(axis=0) - origin
     if not extent.all():
-        return _radii_by_tree(embedding, ks, n_jobs)
+        return _radii_by_tree(embedding, ks)
     log_volume = float(np.log(extent).sum()) + np.log(_POINTS_PER_CELL / n)
     width = float(np.exp(log_volume / n_axes))
     if (extent > width * n).any():  # so flat that there would be many cells without points
-        return _radii_by_tree(embedding, ks, n_jobs)
+        return _radii_by_tree(embedding, ks)
     cells = sort_into_cells(embedding.T, origin, width)
     in_cell = np.diff(cells.starts)
     if (in_cell.astype(float) ** 2).sum() > _MOST_CROWDED * n or in_cell.max() > n / 2:
-        return _radii_by_tree(embedding, ks, n_jobs)
+        return _radii_by_tree(embedding, ks)
     points = np.zeros((3, n))
     points[:n_axes] = ((embedding - origin) / width).T[:, cells.order]
     counts = np.ones(3, np.int64)
@@ -55,12 +55,12 @@ def neighbor_radii(embedding: FloatArray, ks: Sequence[int], n_jobs: int) -> Flo
     return radii
 
 
-def _radii_by_tree(embedding: FloatArray, ks: Sequence[int], n_jobs: int) -> FloatArray:
+def _radii_by_tree(embedding: FloatArray, ks: Sequence[int]) -> FloatArray:
     from scipy.spatial import cKDTree
 
     # The nearest is the point itself, at 0: ks count from the next one on.
     beyond_itself = [k + 1 for k in ks]
-    radii, _ = cKDTree(embedding).query(embedding, k=beyond_itself, workers=n_jobs)
+    radii, _ = cKDTree(embedding).query(embedding, k=beyond_itself, workers=current_n_threads())
     return np.ascontiguousarray(radii.T)
 
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import logging
 import warnings
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
 from dtsne._messages import warn
 from dtsne._neighbors import nearest_in_matrix, share_found, sort_by_distance_then_index
+from dtsne._threads import for_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,19 +49,17 @@ def require_pynndescent() -> Any:
     return pynndescent
 
 
-def nearest_by(
-    between: Between, rows: IntArray, n: int, k: int, n_jobs: int
-) -> tuple[IntArray, FloatArray]:
+def nearest_by(between: Between, rows: IntArray, n: int, k: int) -> tuple[IntArray, FloatArray]:
     """Find the k nearest others of some rows among n points; see `nearest_neighbors`."""
 
     def search(part: IntArray) -> tuple[IntArray, FloatArray]:
         return nearest_in_matrix(between(part, ALL), k, queries=part)
 
-    return _joined(in_parts(search, rows, n, n_jobs))
+    return _joined(in_parts(search, rows, n))
 
 
 def rank(
-    between: Between, rows: IntArray, candidates: IntArray, k: int, n_jobs: int
+    between: Between, rows: IntArray, candidates: IntArray, k: int
 ) -> tuple[IntArray, FloatArray]:
     """Keep the k nearest candidates of each row; where there are too few, the rest is at infinity.
 
@@ -72,7 +70,6 @@ def rank(
     candidates : ndarray of shape (n, number of candidates)
         Of every point; −1 for none. A row itself is left out.
     k : int
-    n_jobs : int
     """
 
     def search(part: IntArray) -> tuple[IntArray, FloatArray]:
@@ -84,11 +81,11 @@ def rank(
         sort_by_distance_then_index(distances, indices)
         return indices[:, :k], distances[:, :k]
 
-    return _joined(in_parts(search, rows, candidates.shape[1], n_jobs))
+    return _joined(in_parts(search, rows, candidates.shape[1]))
 
 
 def find_candidates(
-    points: FloatArray, metric: str, between: Between, k: int, *, recall: float, n_jobs: int
+    points: FloatArray, metric: str, between: Between, k: int, *, recall: float
 ) -> tuple[IntArray, float]:
     """Find lists of points with most of the k nearest of each.
 
@@ -101,12 +98,12 @@ def find_candidates(
     """
     n = len(points)
     rows = np.sort(np.random.default_rng(0).choice(n, min(n, _N_SAMPLED), replace=False))
-    _, true = nearest_by(between, rows, n, k, n_jobs)
+    _, true = nearest_by(between, rows, n, k)
     _LOGGER.info("neighbours: by pynndescent, which first compiles for half a minute or so")
     for attempt in range(_N_ATTEMPTS):
         width = min(n - 1, int((k + 1) * _WIDER**attempt))
         candidates = _descend(points, metric, width)
-        _, found = rank(between, rows, candidates, k, n_jobs)
+        _, found = rank(between, rows, candidates, k)
         measured = share_found(true, found)
         _LOGGER.info("neighbours: lists of %d for %d, recall %.4f", width, k, measured)
         if measured >= recall:
@@ -131,14 +128,18 @@ def _descend(points: FloatArray, metric: str, width: int) -> IntArray:
     return found
 
 
-def in_parts(
-    function: Callable[[IntArray], Result], rows: IntArray, n_values: int, n_jobs: int
-) -> list[Result]:
+def in_parts(function: Callable[[IntArray], Result], rows: IntArray, n_values: int) -> list[Result]:
     """Call a function for some rows at a time, on several threads; a row takes n_values."""
     n_at_once = max(1, _VALUES_AT_ONCE // n_values)
     parts = [rows[first : first + n_at_once] for first in range(0, len(rows), n_at_once)]
-    with ThreadPoolExecutor(n_jobs) as pool:
-        return list(pool.map(function, parts))
+    results: dict[int, Result] = {}
+
+    def work(begin: int, end: int) -> None:
+        for part in range(begin, end):
+            results[part] = function(parts[part])
+
+    for_rows(work, len(parts), least=1)
+    return [results[part] for part in range(len(parts))]
 
 
 def _joined(found: list[tuple[IntArray, FloatArray]]) -> tuple[IntArray, FloatArray]:

@@ -16,7 +16,6 @@ from dtsne._metric_neighbors import (
     rank,
     require_pynndescent,
 )
-from dtsne._threads import current_n_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,27 +61,26 @@ class MetricPoints:
         """Columns of the table."""
         return int(self.table.shape[1])
 
-    def neighbors(self, k: int, n_jobs: int) -> tuple[IntArray, FloatArray, float]:
+    def neighbors(self, k: int) -> tuple[IntArray, FloatArray, float]:
         """Find the k nearest others: their indices, their distances, and the share found."""
         n = len(self)
         rows = np.arange(n)
         if n <= _data.MAX_EXACT_NEIGHBORS:
-            return *nearest_by(self.between, rows, n, k, n_jobs), 1.0
+            return *nearest_by(self.between, rows, n, k), 1.0
         candidates, recall = find_candidates(
             self._in_float32(),
             self.metric,
             replace(self, offsets=None).between,
             k,
             recall=_data.RECALL,
-            n_jobs=n_jobs,
         )
-        indices, distances = rank(self.between, rows, candidates, k, n_jobs)
+        indices, distances = rank(self.between, rows, candidates, k)
         # Left over are those with too few candidates, and copies, that have any k of their group.
         left = np.isinf(distances[:, -1])
         if self.offsets is not None:
             left |= self.offsets.any(axis=1)
         if left.any():
-            indices[left], distances[left] = nearest_by(self.between, rows[left], n, k, n_jobs)
+            indices[left], distances[left] = nearest_by(self.between, rows[left], n, k)
         return indices, distances, recall
 
     def squared_distances(self) -> FloatArray:
@@ -93,7 +91,7 @@ class MetricPoints:
         def fill(rows: IntArray) -> None:
             squared[rows] = self.between(rows, ALL) ** 2
 
-        in_parts(fill, np.arange(n), n, current_n_threads())
+        in_parts(fill, np.arange(n), n)
         return squared
 
     def apart(self, offsets: FloatArray) -> MetricPoints:
@@ -110,7 +108,7 @@ class MetricPoints:
         n_rows = min(n, _N_SAMPLED)
         rows = np.sort(np.random.default_rng(0).choice(n, n_rows, replace=False))
         k = min(n - 1, _N_NEAREST)
-        indices, distances = nearest_by(self.between, rows, n, k, n_jobs=1)
+        indices, distances = nearest_by(self.between, rows, n, k)
         table = self.table.astype(np.float64)
         pairs = np.repeat(rows, k), indices.ravel(), distances.ravel()
         scale = _data.scale_to_distances(table, *pairs)

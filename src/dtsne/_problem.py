@@ -46,7 +46,6 @@ def state_problem(
     dense: bool,
     density_scale: float,
     plan: CalibrationPlan | None,
-    n_jobs: int,
     progress: Progress,
 ) -> Problem:
     """Find neighbours, σ and P, over all pairs or over neighbours.
@@ -56,11 +55,11 @@ def state_problem(
     n = len(data)
     n_neighbors = min(n - 1, int(np.ceil(NEIGHBORS_PER_PERPLEXITY * perplexity)))
     with progress.phase("neighbours"):
-        indices, distances, recall = data.neighbors(n_neighbors, n_jobs)
+        indices, distances, recall = data.neighbors(n_neighbors)
         apart = with_copies_apart(data, distances, perplexity)
         if apart is not None:
             data = apart
-            indices, distances, recall = data.neighbors(n_neighbors, n_jobs)
+            indices, distances, recall = data.neighbors(n_neighbors)
     with progress.phase("affinities"):
         order: IntArray = np.arange(n)
         if not dense:
@@ -81,7 +80,7 @@ def state_problem(
         if plan is not None:
             calibration = Calibration.from_neighbors(
                 plan, indices, distances, scales,
-                perplexity=perplexity, density_scale=density_scale, n_jobs=n_jobs,
+                perplexity=perplexity, density_scale=density_scale
             )  # fmt: skip
         del distances
         affinities: Affinities = (
