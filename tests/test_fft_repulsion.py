@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dtsne import DTSNE
+from dtsne._cells import BORDER
 from dtsne._fft_repulsion import FftRepulsion
 from dtsne._repulsion import exact_repulsion
 from dtsne._threads import limited_threads
@@ -161,7 +162,7 @@ def test_bands_of_every_plan_are_wide_enough_to_be_spread_at_once(rng):
         repulsion = FftRepulsion(n_axes, tolerance)
         repulsion._refinement = 0.4
         repulsion(padded(clustered(rng, 1000, n_axes, extent)), np.ones(1000))
-        assert repulsion._plan.cell_width > 2 * repulsion._plan.spacing
+        assert repulsion._plan.cell_width * BORDER > 2 * repulsion._plan.spacing
 
 
 def test_missed_tolerance_is_said(rng, monkeypatch):

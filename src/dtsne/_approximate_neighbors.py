@@ -12,7 +12,7 @@ from __future__ import annotations
 import logging
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,6 +30,8 @@ _LOGGER = logging.getLogger(__name__)
 _N_SAMPLED = 500
 # Smaller cells fit the neighbourhoods more closely, and cost more to make; there are at least 4√n.
 _POINTS_PER_CELL, _MOST_CELLS = 64, 2**14
+# Two levels of cells take less time to make, but a fifth more of them to search.
+_CELLS_AT_ONCE = 2**12
 # Points that are assigned to their cells at once.
 _ASSIGNED_AT_ONCE = 4096
 # A neighbourhood of less than this share of the whole is too narrow for float32.
@@ -111,33 +113,69 @@ class _Lists:
 
 
 def _divide(X: FloatArray, dtype: type) -> _Lists:
-    import faiss
-
-    n, d = X.shape
+    n = len(X)
     n_cells = max(int(4 * np.sqrt(n)), min(n // _POINTS_PER_CELL, _MOST_CELLS))
-    single = np.ascontiguousarray(X, dtype=np.float32)
-    of_row = np.empty(n, np.int64)
+    centres, of_row = _cells_around_centres(np.ascontiguousarray(X, dtype=np.float32), n_cells)
+    order = np.argsort(of_row, kind="stable")
+    starts = np.zeros(len(centres) + 1, np.int64)
+    np.cumsum(np.bincount(of_row, minlength=len(centres)), out=starts[1:])
+    points = X[order]
+    return _Lists(points, points.astype(dtype, copy=False), order, starts, of_row, centres)
+
+
+def _cells_around_centres(single: FloatArray, n_cells: int) -> tuple[FloatArray, IntArray]:
+    """Divide points by k-means; where that makes many cells, into few first, then each of these.
+
+    All at once would compare every point with every centre, of which there are more for more
+    points; otherwise with about the square root of their number, twice.
+    """
+    n = len(single)
+    coarse = _k_means(single, 1 if n_cells <= _CELLS_AT_ONCE else int(np.sqrt(n_cells)))
+    of_coarse = np.empty(n, np.int64)
 
     def assign(begin: int, end: int) -> None:
         for part in range(begin, end):
-            members = slice(part * _ASSIGNED_AT_ONCE, (part + 1) * _ASSIGNED_AT_ONCE)
-            of_row[members] = k_means.index.search(single[members], 1)[1].ravel()
+            some = slice(part * _ASSIGNED_AT_ONCE, (part + 1) * _ASSIGNED_AT_ONCE)
+            of_coarse[some] = _nearest_centres(coarse, single[some])
 
-    # Its threads would share sums in another way for another number of them.
+    for_rows(assign, -(-n // _ASSIGNED_AT_ONCE), least=1)
+    sizes = np.bincount(of_coarse, minlength=len(coarse.centroids))
+    members = np.split(np.argsort(of_coarse, kind="stable"), np.cumsum(sizes)[:-1])
+    n_parts = np.maximum(1, np.round(n_cells * sizes / n).astype(np.int64))
+    first = np.concatenate([[0], np.cumsum(n_parts)])
+    centres = np.repeat(coarse.centroids, n_parts, axis=0)
+    of_row = np.empty(n, np.int64)
+
+    def divide(begin: int, end: int) -> None:
+        for cell in range(begin, end):
+            if sizes[cell]:
+                points = single[members[cell]]
+                fine = _k_means(points, int(n_parts[cell]))
+                centres[first[cell] : first[cell + 1]] = fine.centroids
+                of_row[members[cell]] = first[cell] + _nearest_centres(fine, points)
+
+    for_rows(divide, len(members), least=1)
+    return centres, of_row
+
+
+def _k_means(points: FloatArray, n_centres: int) -> Any:
+    """Return FAISS's k-means, trained on one thread: more would share sums in another way."""
+    import faiss
+
     with _single_threaded_faiss():
         k_means = faiss.Kmeans(
-            d, n_cells, niter=_N_ROUNDS, seed=1,
+            points.shape[1], n_centres, niter=_N_ROUNDS, seed=1,
             max_points_per_centroid=_POINTS_PER_CENTRE,
             min_points_per_centroid=1,  # otherwise FAISS prints a warning
         )  # fmt: skip
-        k_means.train(single)
-        for_rows(assign, -(-n // _ASSIGNED_AT_ONCE), least=1)
-    order = np.argsort(of_row, kind="stable")
-    starts = np.zeros(n_cells + 1, np.int64)
-    np.cumsum(np.bincount(of_row, minlength=n_cells), out=starts[1:])
-    centres = np.asarray(k_means.centroids)
-    points = X[order]
-    return _Lists(points, points.astype(dtype, copy=False), order, starts, of_row, centres)
+        k_means.train(points)
+    return k_means
+
+
+def _nearest_centres(k_means: Any, points: FloatArray) -> IntArray:
+    with _single_threaded_faiss():  # of this thread: OpenMP has a setting for each
+        nearest: IntArray = k_means.index.search(points, 1)[1].ravel()
+    return nearest
 
 
 def _cells_to_visit(lists: _Lists, rows: IntArray, true: IntArray, recall: float) -> int:

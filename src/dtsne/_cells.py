@@ -12,13 +12,16 @@ from dtsne._compile import compiled
 if TYPE_CHECKING:
     from dtsne._typing import FloatArray, IntArray
 
+# Cells are half as wide as what is looked for around them: 5² of these are less than 3² whole ones.
+BORDER = 2
+
 
 @dataclass(frozen=True)
 class Cells:
     """The points in order of their cells, and where each cell's begin.
 
     Cells are numbered along the first axis first. Around those of the map lies a border of empty
-    ones, so that each cell with points has all its neighbours.
+    ones, `BORDER` wide, so that each cell with points has all its neighbours.
     """
 
     order: IntArray  # (n,), by cell and then by index
@@ -26,17 +29,18 @@ class Cells:
     counts: IntArray  # cells along each axis
 
     def steps(self) -> IntArray:
-        """From a cell to the middles of the rows, of three cells each, that surround it."""
+        """From a cell to the middles of the rows of cells, within the border's width of it."""
         steps = np.zeros(1, np.int64)
         stride = 1
         for count in self.counts[:-1]:
             stride *= int(count)
-            steps = (steps[:, np.newaxis] + stride * np.array([-1, 0, 1])).ravel()
+            steps = (steps[:, np.newaxis] + stride * np.arange(-BORDER, BORDER + 1)).ravel()
         return steps
 
-    def per_band(self) -> int:
-        """Return the number of cells that have one place along the last axis."""
-        return int(np.prod(self.counts[:-1]))
+    def band_starts(self) -> IntArray:
+        """Where the points of each band begin: `BORDER` places along the last axis."""
+        per_band = BORDER * int(np.prod(self.counts[:-1]))
+        return np.append(self.starts[:-1:per_band], self.starts[-1])
 
 
 def sort_into_cells(points: FloatArray, origin: FloatArray, width: float) -> Cells:
@@ -51,8 +55,8 @@ def sort_into_cells(points: FloatArray, origin: FloatArray, width: float) -> Cel
 
 def cells_of(points: FloatArray, origin: FloatArray, width: float) -> tuple[IntArray, IntArray]:
     """Return the cell of each point, and the number of cells along each axis."""
-    along = ((points - origin[:, np.newaxis]) / width).astype(np.int64) + 1
-    counts = along.max(axis=1) + 2
+    along = ((points - origin[:, np.newaxis]) / width).astype(np.int64) + BORDER
+    counts = along.max(axis=1) + 1 + BORDER
     cells = along[-1]
     for axis in range(len(points) - 2, -1, -1):
         cells = cells * counts[axis] + along[axis]

@@ -144,26 +144,29 @@ def multiply(begin, end, spectra, charges, felt):  # type: ignore[no-untyped-def
 
 
 @compiled()
-def sum_near(begin, end, y, s, cell_starts, steps, inverse_cutoff2, found):  # type: ignore[no-untyped-def]
-    """Sum forces and w χ over the points of the same and the surrounding cells."""
+def sum_near(begin, end, y, s, cell_starts, steps, border, inverse_cutoff2, found):  # type: ignore[no-untyped-def]
+    """Sum forces and w χ over the points of the same and the surrounding cells.
+
+    The border is an argument: numba's cache would not notice a change of a constant elsewhere.
+    """
     for cell in range(begin, end):
         if cell_starts[cell] < cell_starts[cell + 1]:
-            _sum_near_cell(y, s, cell_starts, cell, steps, inverse_cutoff2, found)
+            _sum_near_cell(y, s, cell_starts, cell, steps, border, inverse_cutoff2, found)
 
 
 @compiled(inline="always")
-def _sum_near_cell(y, s, cell_starts, cell, steps, inverse_cutoff2, found):  # type: ignore[no-untyped-def]
+def _sum_near_cell(y, s, cell_starts, cell, steps, border, inverse_cutoff2, found):  # type: ignore[no-untyped-def]
     low, high = cell_starts[cell], cell_starts[cell + 1]
     size = 0
     for step in steps:
-        size += cell_starts[cell + step + 2] - cell_starts[cell + step - 1]
+        size += cell_starts[cell + step + border + 1] - cell_starts[cell + step - border]
     y0, y1 = np.empty(size, np.float32), np.empty(size, np.float32)
     y2, scale = np.empty(size, np.float32), np.empty(size, np.float32)
     end, own = 0, 0
     for step in steps:
         if step == 0:
-            own = end + low - cell_starts[cell - 1]
-        for j in range(cell_starts[cell + step - 1], cell_starts[cell + step + 2]):
+            own = end + low - cell_starts[cell - border]
+        for j in range(cell_starts[cell + step - border], cell_starts[cell + step + border + 1]):
             # Relative to a point of the cell: far from the origin, float32 has no digits for it.
             y0[end], y1[end], y2[end] = (
                 y[0, j] - y[0, low],

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import fft
 
-from dtsne._cells import cells_of
+from dtsne._cells import BORDER, cells_of
 from dtsne._fft_kernels import BLOCK, LANES, STENCIL, multiply
 from dtsne._threads import current_n_threads, for_rows
 
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 # (S/R)² (h/R)^4.5, for typical S = 2, as long as S < R; the spacing h follows from it. In one
 # dimension forces from the two sides cancel, and leave more of the error.
 _ERROR_FACTOR, _ERROR_POWER, _TYPICAL_S = {1: 600.0, 2: 40.0, 3: 40.0}, 4.5, 2.0
-# Cells are as wide as the cutoff; of less than two steps, those three apart would share nodes.
+# Bands of cells are as wide as the cutoff; of less than two steps, those three apart would share
+# nodes.
 _SMALLEST_RATIO = 2.5
 # Spacing that resolves a kernel, as a share of its scale.
 _RESOLVING = 0.25
@@ -125,7 +126,7 @@ class Plan:
     @property
     def cell_width(self) -> float:
         """Width of the cells to sort points into; without a cutoff any of a few steps will do."""
-        return self.cutoff if self.cutoff > 0 else 8.0 * self.spacing
+        return self.cutoff / BORDER if self.cutoff > 0 else 8.0 * self.spacing
 
     def holds(self, extent: FloatArray) -> bool:
         """Whether a map of this extent lies within the grid."""
@@ -184,20 +185,29 @@ def make_plan(
         kernel = squared_scale / (squared_scale + 4.0 * squared) * far
         if cutoff == 0:
             constants[a, b] = constants[b, a] = kernel.min()
-        spectra[index] = (
-            fft.rfftn(kernel - constants[a, b], workers=current_n_threads()).real / transfer
-        )
+        spectra[index] = _spectrum_of_even(kernel - constants[a, b], padded[::-1]) / transfer
     return Plan(cutoff, spacing, grid_shape, padded, nodes, weights, spectra, constants)
 
 
 def _squared_distances_on(shape: tuple[int, ...], spacing: float) -> FloatArray:
-    """Squared distance of every node of a periodic grid from its first."""
-    squared = np.zeros(shape)
-    for axis, length in enumerate(shape):
+    """Squared distance of the nodes of a periodic grid from its first, up to half of each axis."""
+    squared = np.zeros(1)
+    for length in shape:
+        squared = squared[..., np.newaxis] + (np.arange(length // 2 + 1) * spacing) ** 2
+    return squared[0]
+
+
+def _spectrum_of_even(half: FloatArray, shape: tuple[int, ...]) -> FloatArray:
+    """Return the spectrum of an even function on a periodic grid, given up to half of each axis.
+
+    A cosine transform of that part has all of it, but for the mirror images that `rfftn` also has
+    along every axis but the last.
+    """
+    spectrum = fft.dctn(half, type=1, workers=current_n_threads())
+    for axis, length in enumerate(shape[:-1]):
         steps = np.arange(length)
-        along = (np.minimum(steps, length - steps) * spacing) ** 2
-        squared += along.reshape([-1 if other == axis else 1 for other in range(len(shape))])
-    return squared
+        spectrum = np.take(spectrum, np.minimum(steps, length - steps), axis=axis)
+    return np.asarray(spectrum)
 
 
 def _spline_transfer(shape: tuple[int, ...]) -> FloatArray:
@@ -229,7 +239,7 @@ def _grid_shape(extent: FloatArray, spacing: float) -> tuple[int, ...]:
 
 def _padded_shape(grid_shape: tuple[int, ...]) -> tuple[int, ...]:
     """Twice the grid, so that no point feels the periodic copies, in sizes quick to transform."""
-    return tuple(fft.next_fast_len(2 * length, real=True) for length in grid_shape)
+    return tuple(2 * fft.next_fast_len(length, real=True) for length in grid_shape)
 
 
 @dataclass(frozen=True)
@@ -280,10 +290,11 @@ class Options:
         stencil = _STENCIL_WORK * STENCIL**n_axes * _in_whole_lanes(n_nodes)
         work = size * (transform + product) + n * stencil
         if cutoff > 0:
-            cells, counts = cells_of(self.box.used, self.box.origin, cutoff)
+            cells, counts = cells_of(self.box.used, self.box.origin, cutoff / BORDER)
             many = np.prod(counts.astype(float)) > _MANY_CELLS_PER_POINT * n
             per_cell = np.unique(cells, return_counts=True)[1] if many else np.bincount(cells)
-            work += _PAIR_WORK * 3.0**n_axes * float((per_cell.astype(float) ** 2).sum())
+            n_around = (2.0 * BORDER + 1.0) ** n_axes
+            work += _PAIR_WORK * n_around * float((per_cell.astype(float) ** 2).sum())
         return float(work)
 
     def cheapest(self) -> tuple[float, float]:

@@ -28,11 +28,11 @@ which takes one inverse FFT for each node instead of three.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dtsne._cells import sort_into_cells
+from dtsne._cells import BORDER, sort_into_cells
 from dtsne._fft_kernels import STENCIL, gather, spread, sum_near
 from dtsne._fft_plan import Box, Options, make_plan
 from dtsne._messages import warn
@@ -45,14 +45,28 @@ if TYPE_CHECKING:
     from dtsne._typing import FloatArray
 
 # A plan is tried again after so many uses, at first and at most, and kept unless another is so much
-# better. An error that grows by such a factor meanwhile is tried at the first interval again.
-_FIRST_INTERVAL, _LONGEST_INTERVAL, _PLAN_PATIENCE, _GROWING = 2, 20, 1.3, 1.5
-# Points whose true force a new plan is tried on, and the share of the tolerance they may take, as
-# the map goes on to change under the plan.
-_N_TRIED, _SAFETY = 256, 0.5
-# Finer where the error is too large, and coarser, with the next plan, where it is needlessly small.
-# Refinement ends somewhere: float32 has its own errors.
-_REFINED_BY, _FINEST, _COARSEST, _WASTEFUL = 1.25, 4.0, 0.4, 0.15
+# better. An error that is not small, and grows by such a factor meanwhile, is tried at the first
+# interval again.
+_FIRST_INTERVAL, _LONGEST_INTERVAL, _PLAN_PATIENCE = 2, 20, 1.2
+_SMALL, _GROWING = 0.15, 1.5
+# Points whose true force a new plan is tried on.
+_N_TRIED = 256
+# Finer where the error is too large, and coarser, with the next plan, where it is needlessly small:
+# so much that it comes to what is aimed at, as it grows with that power of the spacing (measured,
+# near the tolerance). Refinement ends somewhere: float32 has its own errors.
+_REFINED_BY, _FINEST, _COARSEST, _GROWS_AS, _COARSER_AT_ONCE = 1.25, 4.0, 0.4, 2.5, 0.7
+
+
+class _Shares(NamedTuple):
+    """Shares of the tolerance that the error may take, and that it is to take."""
+
+    limit: float
+    aim: float
+
+
+# The map goes on to change under the plan. In the first uses it changes much, and small errors may
+# send it another way.
+_N_FIRST, _AT_FIRST, _LATER = 50, _Shares(0.25, 0.1), _Shares(0.8, 0.6)
 # Z is to be right to a fifth of the tolerance: its error is that of all forces alike.
 _SUMS_WEIGHT = 5.0
 # An error of this many tolerances is worth a warning.
@@ -76,10 +90,11 @@ class FftRepulsion:
         self._tolerance = tolerance
         self._plan: Plan | None = None
         self._scales: FloatArray | None = None
-        self._refinement = 1.0
+        self._refinement = 1.0  # of the next plan
+        self._refinement_of_plan = 1.0
         self._error = 0.0  # as a share of the tolerance, when last tried
         self._interval = _FIRST_INTERVAL
-        self._uses_left = 0
+        self._n_uses = self._uses_left = 0
         self._warned = False
 
     def __call__(self, coordinates: FloatArray, scales: FloatArray) -> tuple[FloatArray, float]:
@@ -100,6 +115,7 @@ class FftRepulsion:
         else:
             forces, sums = self._evaluate(self._plan_for(extent, scales), box, scales)
         self._uses_left -= 1
+        self._n_uses += 1
         whole = np.zeros_like(coordinates)
         whole[: self._n_components] = forces
         return whole, float(sums.sum())
@@ -140,11 +156,12 @@ class FftRepulsion:
                 plan = self._plan = None  # its spectra may take a gigabyte
                 spacing, nodes = options.spacing(cutoff), options.nodes(cutoff)
                 plan = make_plan(cutoff, spacing, box.extent, nodes, scales)
+                self._refinement_of_plan = self._refinement
             forces, sums = self._evaluate(plan, box, scales)
             differences = np.linalg.norm(forces[:, rows] - true[: len(box.used)], axis=0)
             of_sums = abs(float(sums[rows].sum() / true_sums.sum()) - 1.0)
             error = max(float(np.median(differences / sizes)), _SUMS_WEIGHT * of_sums)
-            if error <= _SAFETY * self._tolerance:
+            if error <= self._shares.limit * self._tolerance:
                 break
             if not kept:
                 of_no_use = self._refinement > 1.0 and error > 0.9 * former_error
@@ -160,6 +177,10 @@ class FftRepulsion:
         self._plan_ahead(error / self._tolerance)
         return forces, sums
 
+    @property
+    def _shares(self) -> _Shares:
+        return _AT_FIRST if self._n_uses < _N_FIRST else _LATER
+
     def _warn_once(self, error: float) -> None:
         if error > _MISSED * self._tolerance and not self._warned:
             self._warned = True
@@ -174,12 +195,14 @@ class FftRepulsion:
         Where forces nearly cancel, as in a map that is still small, the error may grow tenfold in a
         few steps: then the plan is tried at every second.
         """
-        grows = error > _WASTEFUL and error > _GROWING * self._error
+        grows = error > _SMALL and error > _GROWING * self._error
         self._interval = _FIRST_INTERVAL if grows else min(2 * self._interval, _LONGEST_INTERVAL)
         self._uses_left = self._interval
         self._error = error
-        if error < _WASTEFUL:
-            self._refinement = max(_COARSEST, self._refinement / _REFINED_BY)
+        aim = self._shares.aim
+        if error < aim:
+            coarser = max((error / aim) ** (1.0 / _GROWS_AS), _COARSER_AT_ONCE)
+            self._refinement = max(_COARSEST, coarser * self._refinement_of_plan)
 
     def _evaluate(self, plan: Plan, box: Box, scales: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the forces on the used axes, and each point's share of Z."""
@@ -205,7 +228,7 @@ class FftRepulsion:
         shape, lengths = _to_three(plan.grid_shape), _to_three((STENCIL,) * n_axes)
         weights = plan.weights[cells.order]
         grid = np.zeros((*shape, weights.shape[1]), np.float32)
-        band_starts = cells.starts[:: cells.per_band()].copy()
+        band_starts = cells.band_starts()
         for third in range(3):
             n_bands = (len(band_starts) + 1 - third) // 3
             for_rows(
@@ -225,7 +248,7 @@ def _near(cutoff: float, points: FloatArray, scales: FloatArray, cells: Cells) -
     found = np.empty((4, len(scales)), np.float32)
     for_rows(
         sum_near, len(cells.starts) - 1, points, scales.astype(np.float32), cells.starts,
-        cells.steps(), np.float32(1.0 / cutoff**2), found, least=16,
+        cells.steps(), BORDER, np.float32(1.0 / cutoff**2), found, least=16,
     )  # fmt: skip
     return found
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dtsne._cells import sort_into_cells
+from dtsne._cells import BORDER, sort_into_cells
 from dtsne._compile import compiled
 from dtsne._threads import current_n_threads, for_rows
 
@@ -49,7 +49,7 @@ def neighbor_radii(embedding: FloatArray, ks: Sequence[int]) -> FloatArray:
     for axis in range(3):
         np.cumsum(up_to, axis=axis, out=up_to)
     found = np.empty((len(ks), n))
-    for_rows(_search, n, points, n_axes, cells.starts, up_to, np.array(ks, np.int64), found)
+    for_rows(_search, n, points, n_axes, BORDER, cells.starts, up_to, np.array(ks, np.int64), found)
     radii = np.empty_like(found)
     radii[:, cells.order] = width * found
     return radii
@@ -65,20 +65,20 @@ def _radii_by_tree(embedding: FloatArray, ks: Sequence[int]) -> FloatArray:
 
 
 @compiled()
-def _search(begin, end, points, n_axes, starts, up_to, ks, radii):  # type: ignore[no-untyped-def]
+def _search(begin, end, points, n_axes, border, starts, up_to, ks, radii):  # type: ignore[no-untyped-def]
     """Find radii in units of the cells' width."""
     largest = ks[-1]
     for i in range(begin, end):
         reach = 0
-        low, high = _box(points, i, n_axes, reach, up_to)
+        low, high = _box(points, i, n_axes, border, reach, up_to)
         while _count(low, high, up_to) <= largest:
             reach += 1
-            low, high = _box(points, i, n_axes, reach, up_to)
+            low, high = _box(points, i, n_axes, border, reach, up_to)
         # A box that holds so many still has corners nearer than neighbours outside: one step more,
         # and then as far as the radius found in it, if that is not within the box.
         reach += 1
         while True:
-            low, high = _box(points, i, n_axes, reach, up_to)
+            low, high = _box(points, i, n_axes, border, reach, up_to)
             squared = _squared_distances(points, i, low, high, starts, up_to)
             radius = np.sqrt(_smallest(squared, largest + 1))
             if radius <= reach:
@@ -113,11 +113,11 @@ def _smallest(values, rank):  # type: ignore[no-untyped-def]
 
 
 @compiled()
-def _box(points, i, n_axes, reach, up_to):  # type: ignore[no-untyped-def]
+def _box(points, i, n_axes, border, reach, up_to):  # type: ignore[no-untyped-def]
     """First and last cells, exclusive, of a box with so many cells on each side of the point's."""
     low, high = np.zeros(3, np.int64), np.ones(3, np.int64)
     for axis in range(n_axes):
-        cell = int(points[axis, i]) + 1
+        cell = int(points[axis, i]) + border
         low[axis] = max(cell - reach, 0)
         high[axis] = min(cell + reach + 1, up_to.shape[2 - axis] - 1)
     return low, high
