@@ -128,7 +128,7 @@ def profile(X: FloatArray, n_jobs: int) -> None:
         if plan.cutoff > 0:
             in_cell = np.diff(cells.starts).astype(float)
             sorted_scales = scales[cells.order]
-            n_met = 9.0 * float((in_cell**2).sum())
+            n_met = 25.0 * float((in_cell**2).sum())
             near = least_cpu(lambda: _near(plan.cutoff, points, sorted_scales, cells))
             row(f"repulsion, near ({1e9 * near / n_met:.2f} ns for each of {n_met:.2g} pairs met)",
                 near, "a division for each pair", n_met * division_seconds())  # fmt: skip

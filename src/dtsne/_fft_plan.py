@@ -8,7 +8,7 @@ error whose constants were measured; the error is then tried on a sample of the 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import fft
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from dtsne._typing import FloatArray
 
 # Measured: the median relative error of the force is about a factor (by number of axes) times
-# (S/R)² (h/R)^4.5, for typical S = 2, as long as S < R; the spacing h follows from it. In one
-# dimension forces from the two sides cancel, and leave more of the error.
-_ERROR_FACTOR, _ERROR_POWER, _TYPICAL_S = {1: 600.0, 2: 40.0, 3: 40.0}, 4.5, 2.0
+# (h/R)³; the spacing h follows from it. In one dimension forces from the two sides cancel, and
+# leave more of the error.
+_ERROR_FACTOR, _ERROR_POWER = {1: 1.4, 2: 0.09, 3: 0.09}, 3.0
 # Bands of cells are as wide as the cutoff; of less than two steps, those three apart would share
 # nodes.
-_SMALLEST_RATIO = 2.5
+_SMALLEST_RATIO = 2.05
 # Spacing that resolves a kernel, as a share of its scale.
 _RESOLVING = 0.25
 _FEWEST_STEPS = 8
@@ -90,24 +90,24 @@ def fewest_nodes(smallest: float, largest: float, cutoff: float, tolerance: floa
     samples = np.geomspace(smallest, largest, _N_SAMPLES)
     nearest = max(0.5 * cutoff, smallest)
     distances = np.geomspace(nearest, 20.0 * max(largest, nearest), _N_DISTANCES)
-    true = _kernel(samples, distances)
+    distances[0] = 0.0 if cutoff > 0 else distances[0]
+    true = _kernel(samples, distances, cutoff)
     for n_nodes in range(2, _MAX_NODES + 1):
         angles = np.pi * (2.0 * np.arange(n_nodes) + 1.0) / (2 * n_nodes)
         values = np.exp(0.5 * (low + high) + 0.5 * (high - low) * np.cos(angles)) - shift
         nodes = ScaleNodes(values, shift)
         weights = nodes.weights(samples)
-        found = weights @ _kernel(values, distances) @ weights.T
+        found = weights @ _kernel(values, distances, cutoff) @ weights.T
         errors = np.abs(found - true).mean(axis=(1, 2)) / true.mean(axis=(1, 2))
         if errors.max() < _NODES_SHARE * tolerance:
             break
     return nodes
 
 
-def _kernel(scales: FloatArray, distances: FloatArray) -> FloatArray:
-    """Return w for every distance and pair of scales."""
-    squared = (scales[:, np.newaxis] + scales) ** 2
-    w: FloatArray = squared / (squared + 4.0 * distances[:, np.newaxis, np.newaxis] ** 2)
-    return w
+def _kernel(scales: FloatArray, distances: FloatArray, cutoff: float) -> FloatArray:
+    """Return the far kernel for every distance and pair of scales."""
+    squared = distances[:, np.newaxis, np.newaxis] ** 2
+    return far_kernel(squared, scales[:, np.newaxis] + scales, cutoff)
 
 
 @dataclass(frozen=True)
@@ -161,6 +161,15 @@ class Plan:
         grid[..., :n_nodes] = np.moveaxis(felt[..., : grid.shape[last]], 0, -1)
 
 
+def far_kernel(squared: Any, scale: Any, cutoff: float) -> FloatArray:
+    """Return w (1 − u³), for squared distances and sums of two scales."""
+    w: FloatArray = scale**2 / (scale**2 + 4.0 * squared)
+    if cutoff == 0:
+        return w
+    u = 4.0 * np.maximum(cutoff**2 - squared, 0.0) / (scale**2 + 4.0 * cutoff**2)
+    return w * (1.0 - u**3)
+
+
 def make_plan(
     cutoff: float,
     spacing: float,
@@ -171,18 +180,13 @@ def make_plan(
     grid_shape = _grid_shape(extent * _MARGIN, spacing)
     padded = _padded_shape(grid_shape)
     squared = _squared_distances_on(padded[::-1], spacing)
-    far = np.ones(1)
-    if cutoff > 0:
-        t = np.minimum(squared / cutoff**2, 1.0)
-        far = 1.0 - (1.0 - t) ** 3 * (1.0 + 3.0 * t)
     weights = _in_lanes(nodes.weights(scales))
     constants = np.zeros((weights.shape[1], weights.shape[1]))
     transfer = _spline_transfer(padded[::-1])
     pairs = [(a, b) for a in range(len(nodes.values)) for b in range(a, len(nodes.values))]
     spectra = np.empty((len(pairs), *transfer.shape), np.float32)
     for index, (a, b) in enumerate(pairs):
-        squared_scale = (nodes.values[a] + nodes.values[b]) ** 2
-        kernel = squared_scale / (squared_scale + 4.0 * squared) * far
+        kernel = far_kernel(squared, nodes.values[a] + nodes.values[b], cutoff)
         if cutoff == 0:
             constants[a, b] = constants[b, a] = kernel.min()
         spectra[index] = _spectrum_of_even(kernel - constants[a, b], padded[::-1]) / transfer
@@ -262,9 +266,7 @@ class Options:
         if cutoff == 0:
             few = float(self.box.extent.max()) / _FEWEST_STEPS
             return min(_RESOLVING * self.smallest_scale, few) / self.refinement
-        # A cutoff below the scales cuts where the force itself is weak, and errors weigh more.
-        crowding = (_TYPICAL_S / cutoff) ** 2
-        error = _ERROR_FACTOR[len(self.box.extent)] * min(1.0, crowding) * (1.0 + crowding)
+        error = _ERROR_FACTOR[len(self.box.extent)]
         ratio = (error / self.tolerance) ** (1.0 / _ERROR_POWER)
         return float(cutoff / max(self.refinement * ratio, _SMALLEST_RATIO))
 

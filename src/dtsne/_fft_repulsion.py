@@ -10,16 +10,17 @@ plain convolution: the points' weights L_b are spread on a regular grid, multipl
 space, added over b, and gathered with the L_a.
 
 A grid that resolves the smallest scale would be far too large for the map. So the kernel is split
-at a distance R, by χ(d) = (1 − t)³(1 + 3t), t = d²/R² (0 beyond R)::
+at a distance R::
 
-    w = w χ + w (1 − χ)
+    w = w u³ + w (1 − u³),    u = 4 (R² − d²)/(S² + 4R²), 0 beyond R
 
-The first part is summed over the pairs nearer than R, exactly, with the true scales. The second
-begins with (d/R)⁴ and has no feature much smaller than R, however small the scales are: R/4 or so
-is grid enough. R is free, and chosen for the least work: where points are dense, or few, it is
-small or large. A map that is small beside its own scales (as a random start is) needs no near
-part: then the grid resolves the whole kernel, less the constant that would drown its small
-differences in float32.
+The first part is summed over the pairs nearer than R, exactly, with the true scales. The second is
+w beyond R and within it the first three terms of its Taylor series in d² around R²: it has no
+feature smaller than R, however small the scales are, and where they are larger than R it is hardly
+different from w itself. So a spacing of R/2 or so is grid enough. R is free, and chosen for the
+least work: where points are dense, or few, it is small or large. A map that is small beside its own
+scales (as a random start is) needs no near part: then the grid resolves the whole kernel, less the
+constant that would drown its small differences in float32.
 
 Spreading and gathering use cubic B-splines, whose transfer function is divided out of the kernel's
 spectrum. The force is the gradient of the gathered potential, Σ_j γ w² (y_i − y_j) = −½ ∇ Σ_j w,
@@ -34,7 +35,7 @@ import numpy as np
 
 from dtsne._cells import BORDER, sort_into_cells
 from dtsne._fft_kernels import STENCIL, gather, spread, sum_near
-from dtsne._fft_plan import Box, Options, make_plan
+from dtsne._fft_plan import Box, Options, far_kernel, make_plan
 from dtsne._messages import warn
 from dtsne._repulsion import exact_repulsion, repulsion_of_rows
 from dtsne._threads import for_rows
@@ -66,7 +67,7 @@ class _Shares(NamedTuple):
 
 # The map goes on to change under the plan. In the first uses it changes much, and small errors may
 # send it another way.
-_N_FIRST, _AT_FIRST, _LATER = 50, _Shares(0.25, 0.1), _Shares(0.8, 0.6)
+_N_FIRST, _AT_FIRST, _LATER = 50, _Shares(0.25, 0.1), _Shares(0.5, 0.35)
 # Z is to be right to a fifth of the tolerance: its error is that of all forces alike.
 _SUMS_WEIGHT = 5.0
 # An error of this many tolerances is worth a warning.
@@ -213,6 +214,7 @@ class FftRepulsion:
         found = self._far(plan, points, cells)
         if plan.cutoff > 0:
             found += _near(plan.cutoff, points, scales[cells.order], cells)
+            found[3] -= far_kernel(0.0, 2.0 * scales[cells.order], plan.cutoff)
         else:
             found[3] -= 1.0  # without a near part each point was summed along, and its w is 1
         whole = np.empty_like(found)
@@ -244,11 +246,11 @@ class FftRepulsion:
 
 
 def _near(cutoff: float, points: FloatArray, scales: FloatArray, cells: Cells) -> FloatArray:
-    """Sum w χ over the pairs nearer than the cutoff: forces along three axes, and Σ_j w χ."""
+    """Sum w u³ over the pairs nearer than the cutoff: forces along three axes, and Σ_j w u³."""
     found = np.empty((4, len(scales)), np.float32)
     for_rows(
         sum_near, len(cells.starts) - 1, points, scales.astype(np.float32), cells.starts,
-        cells.steps(), BORDER, np.float32(1.0 / cutoff**2), found, least=16,
+        cells.steps(), BORDER, np.float32(cutoff**2), found, least=16,
     )  # fmt: skip
     return found
 
