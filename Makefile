@@ -2,8 +2,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+NCVIS := .venv-ncvis
 
-.PHONY: demo test test-quick lint quality optimizer bench profile clean
+.PHONY: demo test test-quick lint quality optimizer bench profile reproduce clean
 
 demo: $(VENV)/ready
 	$(BIN)/python examples/demo.py demo-output
@@ -34,6 +35,10 @@ bench: $(VENV)/bench-ready
 profile: $(VENV)/ready
 	$(BIN)/python benchmarks/roofline.py
 
+# The paper's comparison: reproduction/report.html. What is done is kept; `make reproduce` goes on.
+reproduce: $(VENV)/bench-ready $(NCVIS)/ready
+	NCVIS_PYTHON=$(abspath $(NCVIS))/bin/python $(BIN)/dtsne reproduce $(ARGS)
+
 $(VENV)/ready: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "dtsne needs Python 3.11 or newer: make PYTHON=python3.12 …")'
 	$(PYTHON) -m venv $(VENV)
@@ -45,5 +50,12 @@ $(VENV)/bench-ready: $(VENV)/ready
 	$(BIN)/python -m pip install --quiet --editable ".[bench]"
 	touch $@
 
+# A peer of the comparison that builds beside an older numpy only. Without it the rest still runs.
+$(NCVIS)/ready:
+	$(PYTHON) -m venv $(NCVIS)
+	-$(NCVIS)/bin/python -m pip install --quiet "numpy<2" "cython<3.1" pybind11 scipy setuptools wheel
+	-$(NCVIS)/bin/python -m pip install --quiet --no-build-isolation ncvis==1.5.13
+	touch $@
+
 clean:
-	rm -rf $(VENV) demo-output dist build
+	rm -rf $(VENV) $(NCVIS) demo-output reproduction dist build

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import os
+import shutil
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 # Compiling on first use makes single examples slow; that is no failure.
 settings.register_profile("dtsne", deadline=None, max_examples=25, derandomize=True)
@@ -30,3 +35,20 @@ def real_data() -> None:
     """Skip where the real sets are not at hand."""
     if not os.environ.get("DTSNE_DATA"):
         pytest.skip("the real sets are needed: set DTSNE_DATA to their folder")
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """Give a real browser to open pages in; skip where there is none."""
+    api = pytest.importorskip("playwright.sync_api", reason="pages are opened by playwright")
+    path = shutil.which("chromium") or shutil.which("google-chrome")
+    if path is None:
+        pytest.skip("pages are opened in Chromium: apt-get install chromium")
+    with api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=path,
+            args=["--no-sandbox", "--disable-background-networking", "--disable-component-update",
+                  "--disable-sync", "--no-first-run", "--use-angle=swiftshader"],
+        )  # fmt: skip
+        yield browser
+        browser.close()

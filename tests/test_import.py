@@ -30,7 +30,14 @@ def loaded_after(statement: str) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "statement", ["import dtsne", "import dtsne.datasets", "import dtsne.quality"]
+    "statement",
+    [
+        "import dtsne",
+        "import dtsne.datasets",
+        "import dtsne.quality",
+        "import dtsne.reproduce",
+        "import dtsne.cli",
+    ],
 )
 def test_import_loads_nothing_heavy(statement):
     loaded = loaded_after(statement)

@@ -1,0 +1,65 @@
+"""The command line: ``dtsne COMMAND``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    name="dtsne",
+    help="Density-preserving t-SNE: maps in which the size of a cluster means its spread.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+
+
+@app.callback()
+def _dtsne() -> None:
+    """Keep `reproduce` a command by name, also while it is the only one."""
+
+
+@app.command()
+def reproduce(
+    output: Annotated[Path, typer.Argument(help="Folder of the report and the results.")] = Path(
+        "reproduction"
+    ),
+    *,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="One seed and at most 1000 points of a set: minutes.")
+    ] = False,
+    only: Annotated[list[str] | None, typer.Option(help="A set; may be given again.")] = None,
+    methods: Annotated[
+        str | None, typer.Option(help="Methods, separated by commas; all by default.")
+    ] = None,
+    seeds: Annotated[int | None, typer.Option(help="Draws of each set; 3 by default.")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
+) -> None:
+    """Run the paper's comparison: every method on every set, as report.html and report.md.
+
+    What is done is kept: after Ctrl-C the same command goes on, and a second run does only what
+    changed. Real sets are read from the folder in DTSNE_DATA, or downloaded.
+    """
+    from dtsne.reproduce import N_QUICK, N_SEEDS
+    from dtsne.reproduce import reproduce as run
+
+    _, page = run(
+        output,
+        sets=only,
+        methods=methods.split(",") if methods else None,
+        seeds=seeds or (1 if quick else N_SEEDS),
+        n=N_QUICK if quick else None,
+        quiet=quiet,
+    )
+    typer.echo(f"see {page}")
+
+
+def main() -> None:
+    """Run a command; a mistake of the user's ends in one line that says what to do."""
+    try:
+        app()
+    except (ValueError, ImportError, OSError) as error:
+        typer.echo(f"dtsne: {error}", err=True)
+        sys.exit(1)

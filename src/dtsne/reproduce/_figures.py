@@ -1,0 +1,203 @@
+"""The figures of the paper: panels of all methods, at equal aspect and in the same colours."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dtsne.reproduce import _theory
+from dtsne.reproduce._measures import PAPER, SYMBOLS
+from dtsne.reproduce._sets import SETS
+from dtsne.reproduce._summary import cell
+from dtsne.reproduce.methods import METHODS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from dtsne._typing import FloatArray, IntArray
+    from dtsne.reproduce._run import Outcomes
+    from dtsne.reproduce._sets import Drawn
+
+_DPI = 110
+_PANEL_INCHES = 2.9
+_MOST_COLUMNS = 4
+# Okabe and Ito: eight colours that the colour-blind can tell apart.
+_FEW_COLOURS = (
+    "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000",
+)  # fmt: skip
+_MAP_PIXELS, _DIGIT_PIXELS, _DIGIT_MARGIN = 900, 28, 0.03
+_INK_FROM = 40  # of 255: what is paler is background, which the paper strips off
+
+
+def draw_gallery(
+    outcomes: Outcomes, set_name: str, methods: Sequence[str], path: Path, *, original: bool = False
+) -> None:
+    """Draw the maps of a set side by side, behind the data itself if that has two dimensions."""
+    drawn = outcomes.draw(set_name, 0)
+    panels: list[tuple[str, FloatArray | str]] = [("original", drawn.X)] if original else []
+    panels += [_panel(outcomes, method, set_name) for method in methods]
+    figure, axes = _grid(len(panels))
+    colours = colours_of(len(drawn.label_names))
+    for ax, (title, found) in zip(axes, panels, strict=True):
+        if isinstance(found, str):
+            _say_missing(ax, title, found)
+        else:
+            _scatter(ax, found, drawn.labels, colours)
+            ax.set_title(title, fontsize=10)
+    shown = np.unique(drawn.labels)
+    _legend(figure, [drawn.label_names[i] for i in shown], [colours[i] for i in shown])
+    _save(figure, path)
+
+
+def draw_digits(outcomes: Outcomes, methods: Sequence[str], path: Path) -> None:
+    """Draw maps of MNIST with the images themselves, stripped of their background."""
+    drawn = outcomes.draw("mnist", 0)
+    colours = colours_of(len(drawn.label_names))
+    figure, axes = _grid(len(methods), inches=5.0, most_columns=3)
+    for ax, method in zip(axes, methods, strict=True):
+        title, found = _panel(outcomes, method, "mnist")
+        if isinstance(found, str):
+            _say_missing(ax, title, found)
+            continue
+        ax.imshow(_digits_at(found, drawn, colours), interpolation="none")
+        ax.set_title(title, fontsize=10)
+        ax.set_axis_off()
+    _legend(figure, drawn.label_names, colours)
+    _save(figure, path, dpi=180)
+
+
+def draw_bars(outcomes: Outcomes, sets: Sequence[str], methods: Sequence[str], path: Path) -> None:
+    """Draw the paper's three measures of all sets, with a line at what the paper prints."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(13, 8.5), layout="constrained")
+    rows = figure.subplots(len(PAPER), 1, sharex=True)
+    colours = colours_of(len(methods))
+    width = 0.84 / len(methods)
+    for ax, measure in zip(rows, PAPER, strict=True):
+        for m, method in enumerate(methods):
+            cells = [cell(outcomes, measure, method, name) for name in sets]
+            at = np.arange(len(sets)) + (m - (len(methods) - 1) / 2) * width
+            ax.bar(at, [found.mean for found in cells], width, color=colours[m],
+                   yerr=[found.spread for found in cells], error_kw={"lw": 0.7, "alpha": 0.6},
+                   label=METHODS[method].title)  # fmt: skip
+            for x, found in zip(at, cells, strict=True):
+                if found.paper is not None:
+                    ax.hlines(found.paper, x - width / 2, x + width / 2, color="k", lw=1.6)
+                if found.reason:
+                    ax.text(x, 0.01, "missing", rotation=90, fontsize=6, ha="center", va="bottom")
+        ax.axhline(0, color="0.6", lw=0.6)
+        ax.set_ylabel(SYMBOLS[measure], rotation=0, ha="right", fontsize=12)
+        ax.spines[["top", "right"]].set_visible(False)
+    rows[-1].set_xticks(range(len(sets)), [SETS[name].title for name in sets])
+    handles, names = rows[0].get_legend_handles_labels()
+    handles += [rows[0].hlines([], 0, 0, color="k", lw=1.6)]
+    figure.legend(handles, [*names, "the paper's"], loc="outside right upper", frameon=False)
+    _save(figure, path)
+
+
+def draw_theory(outcomes: Outcomes, set_name: str, methods: Sequence[str], path: Path) -> None:
+    """Draw ratios of close pairs in the map against those in the data."""
+    drawn = outcomes.draw(set_name, 0)
+    figure, axes = _grid(len(methods), inches=3.4)
+    limit = 6.0
+    for ax, method in zip(axes, methods, strict=True):
+        title, found = _panel(outcomes, method, set_name)
+        if isinstance(found, str):
+            _say_missing(ax, title, found)
+            continue
+        ratios = _theory.compare_ratios(drawn.X, found, anywhere=True)
+        ax.hexbin(ratios.data, ratios.map, gridsize=60, extent=(-limit, limit, -limit, limit),
+                  bins="log", cmap="viridis", linewidths=0)  # fmt: skip
+        ax.plot([-limit, limit], [-limit, limit], color="w", lw=2.5)
+        ax.plot([-limit, limit], [-limit, limit], color="k", lw=1)
+        ax.set_title(f"{title}: r = {ratios.correlation:.2f}", fontsize=10)
+        ax.set_xlabel("log ratio in the data")
+        ax.set_ylabel("log ratio in the map")
+        ax.set_aspect("equal")
+    _save(figure, path)
+
+
+def colours_of(n: int) -> list[Any]:
+    """Return n colours that can be told apart, as far as that is possible."""
+    from matplotlib import colormaps
+
+    if n <= len(_FEW_COLOURS):
+        return list(_FEW_COLOURS[:n])
+    if n <= 10:
+        return list(colormaps["tab10"].colors[:n])
+    many = [*colormaps["tab20"].colors, *colormaps["tab20b"].colors]
+    return [many[i % len(many)] for i in range(n)]
+
+
+def _panel(outcomes: Outcomes, method: str, set_name: str) -> tuple[str, FloatArray | str]:
+    """Return a panel's title and its map, or why there is none."""
+    embedding = outcomes.embedding(method, set_name)
+    found = outcomes.reason(method, set_name) if embedding is None else embedding
+    return METHODS[method].title, found
+
+
+def _grid(n: int, inches: float = _PANEL_INCHES, most_columns: int = _MOST_COLUMNS) -> Any:
+    """Return a figure and n axes in rows."""
+    from matplotlib.figure import Figure
+
+    n_columns = min(n, most_columns)
+    n_rows = -(-n // n_columns)
+    figure = Figure(figsize=(inches * n_columns, inches * n_rows), layout="constrained")
+    axes = np.atleast_1d(figure.subplots(n_rows, n_columns)).ravel()
+    for left_over in axes[n:]:
+        left_over.set_axis_off()
+    return figure, axes[:n]
+
+
+def _scatter(ax: Any, points: FloatArray, labels: IntArray, colours: Sequence[Any]) -> None:
+    size = float(np.clip(8000 / len(points), 1.2, 6))
+    # In random order, so that no group lies on top.
+    order = np.random.default_rng(0).permutation(len(points))
+    ax.scatter(*points[order].T, s=size, c=[colours[i] for i in labels[order]], linewidths=0,
+               alpha=0.8, rasterized=True)  # fmt: skip
+    ax.set_aspect("equal", adjustable="datalim")
+    ax.set_xticks([])
+    ax.set_yticks([])
+
+
+def _say_missing(ax: Any, title: str, reason: str) -> None:
+    ax.set_title(title, fontsize=10)
+    ax.text(0.5, 0.5, f"missing:\n{reason}", ha="center", va="center", wrap=True, fontsize=7,
+            transform=ax.transAxes)  # fmt: skip
+    ax.set_xticks([])
+    ax.set_yticks([])
+
+
+def _legend(figure: Any, names: Sequence[str], colours: Sequence[Any]) -> None:
+    from matplotlib.lines import Line2D
+
+    handles = [Line2D([], [], marker="o", ls="", color=colour) for colour in colours]
+    figure.legend(handles, names, loc="outside lower center", fontsize=8, frameon=False,
+                  ncols=min(len(names), 6))  # fmt: skip
+
+
+def _digits_at(points: FloatArray, drawn: Drawn, colours: Sequence[Any]) -> FloatArray:
+    """Lay the images of the digits over each other where their points are, on white."""
+    from matplotlib.colors import to_rgb
+
+    extent = np.ptp(points, axis=0).max() * (1 + 2 * _DIGIT_MARGIN)
+    centre = (points.max(axis=0) + points.min(axis=0)) / 2
+    at = (points - centre) / extent + 0.5
+    half = _DIGIT_PIXELS // 2
+    canvas = np.ones((_MAP_PIXELS + 2 * half, _MAP_PIXELS + 2 * half, 3))
+    # Every second row and column of the 28 × 28.
+    images = drawn.raw.reshape(-1, 28, 28)[:, ::2, ::2]
+    for (x, y), image, label in zip(at, images, drawn.labels, strict=True):
+        top, left = round((1 - y) * _MAP_PIXELS), round(x * _MAP_PIXELS)
+        ink = np.clip((image - _INK_FROM) / (255 - _INK_FROM), 0, 1)[..., np.newaxis]
+        part = canvas[top : top + half, left : left + half]
+        part += ink * (np.array(to_rgb(colours[label])) - part)
+    return canvas
+
+
+def _save(figure: Any, path: Path, dpi: int = _DPI) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=dpi)

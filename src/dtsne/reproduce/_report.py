@@ -1,0 +1,262 @@
+"""The report: the paper's table and figures, ours beside the paper's, in Markdown and in HTML."""
+
+from __future__ import annotations
+
+import platform
+from typing import TYPE_CHECKING
+
+from dtsne.reproduce import _figures, _summary
+from dtsne.reproduce._blocks import (
+    Block,
+    Figure,
+    Heading,
+    Items,
+    Paragraph,
+    Table,
+    to_html,
+    to_markdown,
+)
+from dtsne.reproduce._measures import PAPER, SYMBOLS, THEORY
+from dtsne.reproduce._sets import N_COMPONENTS, SETS
+from dtsne.reproduce._summary import Cell, cell
+from dtsne.reproduce.methods import METHODS, OF_FIGURES, OF_THEORY
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from dtsne.reproduce._run import Outcomes
+
+TITLE = "dtSNE: the paper's comparison, run again"
+_MISSING = "missing"
+
+
+def write_report(outcomes: Outcomes, folder: Path) -> tuple[Path, Path]:
+    """Draw the figures and write ``report.md`` and ``report.html``; return where these are."""
+    blocks = [*_head(outcomes), *_tables(outcomes), *_pictures(outcomes, folder), *_tail(outcomes)]
+    markdown, page = folder / "report.md", folder / "report.html"
+    markdown.write_text(to_markdown(blocks, folder), encoding="utf-8")
+    page.write_text(to_html(blocks, TITLE), encoding="utf-8")
+    return markdown, page
+
+
+def _head(outcomes: Outcomes) -> list[Block]:
+    scope = outcomes.scope
+    blocks: list[Block] = [
+        Heading(TITLE, 1),
+        Paragraph(
+            "Fischer, Burkholz and Vreeken, Preserving local densities in low-dimensional "
+            f"embeddings (2023). Means over {scope.seeds} seed(s), of the sets and of the methods. "
+            f"All methods get the first {N_COMPONENTS} principal components, and are measured "
+            "against them, with 100 neighbours."
+        ),
+    ]
+    if scope.n is not None:
+        blocks.append(
+            Paragraph(
+                f"A quick run, with at most {scope.n} points of each set: its figures are not "
+                "those of the paper's sizes."
+            )
+        )
+    return blocks
+
+
+def _tables(outcomes: Outcomes) -> list[Block]:
+    scope = outcomes.scope
+    in_table = [name for name in scope.sets if SETS[name].column]
+    blocks: list[Block] = []
+    if in_table:
+        blocks += [
+            Heading("The paper's table"),
+            Paragraph(
+                "In brackets what the paper prints; ▲ ours is higher, = within "
+                f"{_summary.TOLERANCE} (which another draw of a set accounts for), ▼ lower."
+            ),
+        ]
+        blocks += [_paper_table(outcomes, measure, in_table) for measure in PAPER]
+    blocks += [
+        Heading("More measures"),
+        *(_measures_table(outcomes, name) for name in scope.sets),
+    ]
+    synthetic = [name for name in scope.sets if SETS[name].synthetic]
+    if synthetic:
+        blocks += [
+            Heading("Radii of the clusters"),
+            Paragraph("Relative to the first cluster's; means over the seeds."),
+            *(_radii_table(outcomes, name) for name in synthetic),
+        ]
+    return [*blocks, *_theory_tables(outcomes)]
+
+
+def _paper_table(outcomes: Outcomes, measure: str, sets: Sequence[str]) -> Table:
+    def text(found: Cell) -> str:
+        if found.reason:
+            return _MISSING
+        paper = "" if found.paper is None else f" ({found.paper:.2f}) {found.mark}"
+        return f"{found.mean:.2f}{paper}"
+
+    rows = [
+        [METHODS[method].title, *(text(cell(outcomes, measure, method, name)) for name in sets)]
+        for method in outcomes.scope.methods
+    ]
+    header = [SYMBOLS[measure], *(_column_title(name) for name in sets)]
+    return Table(header, rows)
+
+
+def _column_title(name: str) -> str:
+    found = SETS[name]
+    return found.title if found.column == found.title else f"{found.title} (for {found.column})"
+
+
+def _measures_table(outcomes: Outcomes, set_name: str) -> Table:
+    synthetic = SETS[set_name].synthetic
+    rows = []
+    for method in outcomes.scope.methods:
+        found = [cell(outcomes, measure, method, set_name) for measure in SYMBOLS]
+        texts = [_MISSING if one.reason else f"{one.mean:.3f} ± {one.spread:.3f}" for one in found]
+        if synthetic:
+            error = _summary.radius_error(outcomes, method, set_name)
+            texts.append(_MISSING if error.reason else f"{error.mean:.1%}")
+        seconds = _summary.cpu_seconds(outcomes, method, set_name)
+        texts.append(_MISSING if seconds.reason else f"{seconds.mean:.1f}")
+        rows.append([METHODS[method].title, *texts])
+    header = [set_name, *SYMBOLS.values(), *(["radius error"] if synthetic else []), "CPU s"]
+    return Table(header, rows)
+
+
+def _radii_table(outcomes: Outcomes, set_name: str) -> Table:
+    rows: list[list[str]] = []
+    n_clusters = len(outcomes.draw(set_name, 0).label_names)
+    for method in outcomes.scope.methods:
+        found = _summary.radii(outcomes, method, set_name)
+        if found is None:
+            rows.append([METHODS[method].title, *[_MISSING] * n_clusters])
+            continue
+        true, drawn = found
+        if not rows or rows[0][0] != "the data":
+            rows.insert(0, ["the data", *(f"{radius:.2f}" for radius in true)])
+        rows.append([METHODS[method].title, *(f"{radius:.2f}" for radius in drawn)])
+    return Table([set_name, *(f"cluster {i + 1}" for i in range(n_clusters))], rows)
+
+
+def _theory_tables(outcomes: Outcomes) -> list[Block]:
+    methods = [method for method in OF_THEORY if method in outcomes.scope.methods]
+    if not methods:
+        return []
+    header = [
+        "set", "pairs", *(f"{METHODS[m].title}: {figure}" for m in methods
+                          for figure in ("r", "slope", "off by"))
+    ]  # fmt: skip
+    rows = []
+    for set_name in outcomes.scope.sets:
+        for where in THEORY:
+            texts = []
+            for method in methods:
+                r, slope, factor = (
+                    _summary.theory(outcomes, where, figure, method, set_name)
+                    for figure in ("correlation", "slope", "factor")
+                )
+                texts += (
+                    [_MISSING] * 3
+                    if r.reason
+                    else [f"{r.mean:.2f}", f"{slope.mean:.2f}", f"{factor.mean:.2f} ×"]
+                )
+            rows.append([SETS[set_name].title, where, *texts])
+    return [
+        Heading("The theory, checked"),
+        Paragraph(
+            "How well the ratio of the squared distances of two close pairs (a point and one of "
+            "its 15 nearest), taken anywhere in the data or around the same point, is that of the "
+            "map: correlation and slope of the logarithms (both 1 at best), and the factor by "
+            "which the map is off in the median."
+        ),
+        Table(header, rows),
+    ]
+
+
+def _pictures(outcomes: Outcomes, folder: Path) -> list[Block]:
+    sets, methods = outcomes.scope.sets, outcomes.scope.methods
+    of_paper = [method for method in OF_FIGURES if method in methods]
+    blocks: list[Block] = [Heading("Figures")]
+
+    def gallery(name: str, caption: str, shown: Sequence[str], *, original: bool = False) -> None:
+        if name in sets and shown and _is_drawn(outcomes, name):
+            path = folder / "figures" / f"{name}.png"
+            _figures.draw_gallery(outcomes, name, shown, path, original=original)
+            blocks.append(Figure(path, caption))
+
+    gallery("2D-density", "Three Gaussians of different spread, 300 points each: the data, and "
+            "maps of it.", of_paper, original=True)  # fmt: skip
+    gallery("2D-samples", "Three Gaussians of the same spread, 100, 200 and 500 points: the data, "
+            "and maps of it.", of_paper, original=True)  # fmt: skip
+    gallery("G10-d", "G10-d: ten Gaussians in 50 dimensions, of spread 1 to 10.", methods)
+    gallery("U5-d", "U5-d: five uniform clusters in 150 dimensions, of spread 1 to 5.", methods)
+    in_table = [name for name in sets if SETS[name].column]
+    if in_table:
+        path = folder / "figures" / "measures.png"
+        _figures.draw_bars(outcomes, in_table, methods, path)
+        blocks.append(Figure(path, "The three measures; black lines are what the paper prints."))
+    if "mnist" in sets and of_paper and _is_drawn(outcomes, "mnist"):
+        path = folder / "figures" / "mnist.png"
+        _figures.draw_digits(outcomes, of_paper, path)
+        blocks.append(Figure(path, "MNIST, drawn with its images."))
+    gallery("samusik", "Samusik, coloured by cell type.", methods)
+    gallery("amazon", "Amazon, coloured by category.", methods)
+    theory_methods = [method for method in OF_THEORY if method in methods]
+    with_spreads = next((name for name in ("G10-d", "G3-d", "2D-density") if name in sets), None)
+    if theory_methods and with_spreads:
+        path = folder / "figures" / "theory.png"
+        _figures.draw_theory(outcomes, with_spreads, theory_methods, path)
+        blocks.append(
+            Figure(path, f"Ratios of the squared distances of two close pairs of {with_spreads}.")
+        )
+    return blocks
+
+
+def _is_drawn(outcomes: Outcomes, set_name: str) -> bool:
+    """Tell whether a set is at hand; real ones may not be."""
+    try:
+        outcomes.draw(set_name, 0)
+    except (OSError, ImportError):
+        return False
+    return True
+
+
+def _tail(outcomes: Outcomes) -> list[Block]:
+    scope = outcomes.scope
+    rows = []
+    for method in scope.methods:
+        settings = ", ".join(f"{name}={value}" for name, value in METHODS[method].settings.items())
+        rows.append(
+            [METHODS[method].title, settings or "its defaults",
+             outcomes.versions.get(method, _MISSING)]
+        )  # fmt: skip
+    blocks: list[Block] = [
+        Heading("Methods"),
+        Table(["method", "settings", "version"], rows, words=True),
+        Heading("Sets"),
+        Items(
+            [f"{SETS[name].title}: {SETS[name].note or 'as in the paper'}." for name in scope.sets]
+        ),
+    ]
+    if missing := _missing(outcomes):
+        blocks += [Heading("What is missing, and why"), Items(missing)]
+    blocks.append(Paragraph(f"Python {platform.python_version()}, {platform.system()}."))
+    return blocks
+
+
+def _missing(outcomes: Outcomes) -> list[str]:
+    """Return a line for each reason why maps of a method are missing."""
+    scope = outcomes.scope
+    lines = []
+    for method in scope.methods:
+        without = [name for name in scope.sets if not outcomes.of(method, name)]
+        for reason in dict.fromkeys(outcomes.reason(method, name) for name in without):
+            concerned = [name for name in without if outcomes.reason(method, name) == reason]
+            where = (
+                "all sets"
+                if len(concerned) == len(scope.sets)
+                else ", ".join(SETS[name].title for name in concerned)
+            )
+            lines.append(f"{METHODS[method].title}, {where}: {reason}")
+    return lines

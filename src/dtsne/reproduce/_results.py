@@ -1,0 +1,112 @@
+"""Results of the comparison, kept in files that are named by what they are made of.
+
+A map depends on the data, the method's code and settings, and the seed; its measures on the map
+and the code of the measures. Each is stored under a digest of these, so that a second run finds
+what has not changed and computes the rest.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from dtsne._typing import FloatArray
+
+
+@dataclass(frozen=True)
+class Job:
+    """One map: a method on a set, by the names of both, with a seed for both."""
+
+    method: str
+    set_name: str
+    seed: int
+
+
+@dataclass(frozen=True, eq=False)
+class Embedded:
+    """A map and what it took, start of the library and compilation aside."""
+
+    embedding: FloatArray
+    cpu_seconds: float
+    wall_seconds: float
+
+
+@dataclass(frozen=True)
+class Failed:
+    """Why there is no map."""
+
+    reason: str
+
+
+class Store:
+    """A folder of results. A file is there whole or not at all."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def map_of(self, key: dict[str, Any]) -> Embedded | None:
+        """Return the map with this key, if it was made before and can still be read."""
+        path = self._path("map", key, ".npz")
+        try:
+            with np.load(path, allow_pickle=False) as stored:
+                return Embedded(stored["embedding"], *map(float, stored["seconds"]))
+        except (OSError, ValueError, KeyError):
+            return None
+
+    def keep_map(self, key: dict[str, Any], found: Embedded) -> None:
+        """Write a map and what it took."""
+        seconds = np.array([found.cpu_seconds, found.wall_seconds])
+
+        def write(path: Path) -> None:
+            with path.open("wb") as file:
+                np.savez(file, embedding=found.embedding, seconds=seconds)
+
+        self._write(self._path("map", key, ".npz"), write)
+
+    def measures_of(self, key: dict[str, Any]) -> dict[str, Any] | None:
+        """Return the measures with this key, if they were taken before."""
+        try:
+            found: dict[str, Any] = json.loads(self._path("measures", key, ".json").read_text())
+        except (OSError, ValueError):
+            return None
+        return found
+
+    def keep_measures(self, key: dict[str, Any], measures: dict[str, Any]) -> None:
+        """Write measures, with their key to be read by people."""
+        text = json.dumps(measures, indent=1)
+        self._write(self._path("measures", key, ".json"), lambda path: path.write_text(text))
+
+    def _path(self, kind: str, key: dict[str, Any], suffix: str) -> Path:
+        digest = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:24]
+        return self.folder / f"{kind}-{digest}{suffix}"
+
+    def _write(self, path: Path, write: Callable[[Path], object]) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=self.folder, suffix=path.suffix)
+        os.close(handle)
+        beside = Path(name)
+        try:
+            write(beside)
+            beside.replace(path)
+        finally:
+            beside.unlink(missing_ok=True)
+
+
+def digest_of(array: FloatArray) -> str:
+    """Name the content of an array."""
+    return hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()[:24]
+
+
+def as_key(job: Job, **more: Any) -> dict[str, Any]:
+    """Return all that a result is made of."""
+    return asdict(job) | more

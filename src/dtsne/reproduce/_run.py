@@ -1,0 +1,135 @@
+"""Every method on every set, with every seed: what is asked for, and what has come of it."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from dtsne.reproduce._measures import digest_of_code, measure
+from dtsne.reproduce._results import Embedded, Failed, Job, Store, as_key, digest_of
+from dtsne.reproduce._sets import SETS, Drawn, draw
+from dtsne.reproduce._worker import Worker, started_worker
+from dtsne.reproduce.methods import METHODS, Missing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from dtsne._typing import FloatArray
+
+_LOGGER = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What to run. `n` caps the points of every set; None takes as many as the paper does."""
+
+    sets: tuple[str, ...]
+    methods: tuple[str, ...]
+    seeds: int
+    n: int | None = None
+
+    def jobs(self) -> list[Job]:
+        """Return all of it, method by method, as a method's process serves all its sets."""
+        return [
+            Job(method, set_name, seed)
+            for method in self.methods
+            for set_name in self.sets
+            for seed in range(self.seeds)
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class Done:
+    """A map, what it took, and what was measured."""
+
+    embedded: Embedded
+    measures: dict[str, Any]
+
+
+@dataclass
+class Outcomes:
+    """What has come of each job so far, and which code each method ran with."""
+
+    scope: Scope
+    found: dict[Job, Done | Failed] = field(default_factory=dict)
+    versions: dict[str, str] = field(default_factory=dict)
+    draw: Callable[[str, int], Drawn] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self.draw = cache(lambda name, seed: draw(name, seed, self.scope.n))
+
+    def of(self, method: str, set_name: str) -> list[Done]:
+        """Return the maps of a method on a set, by seed."""
+        jobs = (Job(method, set_name, seed) for seed in range(self.scope.seeds))
+        return [done for job in jobs if isinstance(done := self.found.get(job), Done)]
+
+    def reason(self, method: str, set_name: str) -> str:
+        """Say why there is no map of a method on a set."""
+        for seed in range(self.scope.seeds):
+            found = self.found.get(Job(method, set_name, seed))
+            if isinstance(found, Failed):
+                return found.reason
+        return "not run"
+
+    def embedding(self, method: str, set_name: str) -> FloatArray | None:
+        """Return the map of the first seed, the one that is drawn."""
+        found = self.found.get(Job(method, set_name, 0))
+        return found.embedded.embedding if isinstance(found, Done) else None
+
+
+def run(outcomes: Outcomes, store: Store, started: Callable[[Job], None]) -> None:
+    """Do what is not in the store yet; `started` is told of each job.
+
+    Outcomes are filled in as they come, so that an interrupted run leaves those it has.
+    """
+    for method in outcomes.scope.methods:
+        jobs = [job for job in outcomes.scope.jobs() if job.method == method]
+        try:
+            outcomes.versions[method] = METHODS[method].version()
+        except Missing as why:
+            _LOGGER.info("%s is missing: %s", method, why)
+            for job in jobs:
+                started(job)
+                outcomes.found[job] = Failed(str(why))
+            continue
+        with ExitStack() as stack:
+            worker = cache(lambda stack=stack: stack.enter_context(started_worker()))
+            for job in jobs:
+                started(job)
+                outcomes.found[job] = _outcome(job, outcomes, store, worker)
+
+
+def _outcome(
+    job: Job, outcomes: Outcomes, store: Store, worker: Callable[[], Worker]
+) -> Done | Failed:
+    try:
+        drawn = outcomes.draw(job.set_name, job.seed)
+    except (OSError, ImportError) as error:  # the data is not here
+        return Failed(str(error))
+    key = as_key(
+        job,
+        version=outcomes.versions[job.method],
+        settings=METHODS[job.method].settings,
+        data=digest_of(drawn.X),
+    )
+    embedded: Embedded | Failed | None = store.map_of(key)
+    if embedded is None:
+        embedded = worker().embed(job.method, drawn.X, job.seed)
+        if isinstance(embedded, Failed):
+            _LOGGER.warning("%s on %s: %s", job.method, job.set_name, embedded.reason)
+            return embedded
+        store.keep_map(key, embedded)
+    measured_by = {
+        "data": key["data"],
+        "map": digest_of(embedded.embedding),
+        "code": digest_of_code(),
+    }
+    measures = store.measures_of(measured_by)
+    if measures is None:
+        synthetic = SETS[job.set_name].synthetic
+        measures = measure(drawn, embedded.embedding, synthetic=synthetic)
+        store.keep_measures(measured_by, measures)
+    return Done(embedded, measures)

@@ -1,0 +1,93 @@
+"""Means over seeds, beside what the paper prints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dtsne.reproduce._paper import printed
+from dtsne.reproduce._sets import SETS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from dtsne.reproduce._run import Done, Outcomes
+
+# Differences up to this are those of another draw of the same set.
+TOLERANCE = 0.02
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A mean over seeds with its standard deviation, or the reason why there is none."""
+
+    mean: float
+    spread: float
+    paper: float | None
+    reason: str | None = None
+
+    @property
+    def difference(self) -> float | None:
+        """Ours less the paper's, which has two digits."""
+        return None if self.paper is None or self.reason else self.mean - self.paper
+
+    @property
+    def mark(self) -> str:
+        """▲ above the paper's, = as the paper's, ▼ below it; nothing where there is none."""
+        if self.difference is None:
+            return ""
+        # Half a digit more, by which the paper's numbers are rounded.
+        if abs(self.difference) <= TOLERANCE + 0.005:
+            return "="
+        return "▲" if self.difference > 0 else "▼"
+
+
+def cell(outcomes: Outcomes, measure: str, method: str, set_name: str) -> Cell:
+    """Average a measure over the seeds."""
+    values = [done.measures[measure] for done in outcomes.of(method, set_name)]
+    return _cell(values, outcomes, method, set_name, measure)
+
+
+def cpu_seconds(outcomes: Outcomes, method: str, set_name: str) -> Cell:
+    """Average the CPU seconds of the maps."""
+    values = [done.embedded.cpu_seconds for done in outcomes.of(method, set_name)]
+    return _cell(values, outcomes, method, set_name)
+
+
+def radius_error(outcomes: Outcomes, method: str, set_name: str) -> Cell:
+    """Average the largest error of a cluster's radius relative to the first cluster's."""
+
+    def largest(done: Done) -> float:
+        true, drawn = (np.array(done.measures[f"radii_{space}"]) for space in ("data", "map"))
+        return float(np.abs(drawn / true - 1).max())
+
+    values = [largest(done) for done in outcomes.of(method, set_name)]
+    return _cell(values, outcomes, method, set_name)
+
+
+def theory(outcomes: Outcomes, where: str, figure: str, method: str, set_name: str) -> Cell:
+    """Average a figure of the check of the theorem."""
+    values = [done.measures[f"theory, {where}"][figure] for done in outcomes.of(method, set_name)]
+    return _cell(values, outcomes, method, set_name)
+
+
+def radii(outcomes: Outcomes, method: str, set_name: str) -> tuple[list[float], list[float]] | None:
+    """Return the mean radii of the clusters in the data and in the map; None without a map."""
+    done = outcomes.of(method, set_name)
+    if not done:
+        return None
+    mean: Callable[[str], Any] = lambda space: np.mean(  # noqa: E731
+        [found.measures[f"radii_{space}"] for found in done], axis=0
+    ).tolist()
+    return mean("data"), mean("map")
+
+
+def _cell(
+    values: list[float], outcomes: Outcomes, method: str, set_name: str, measure: str = ""
+) -> Cell:
+    paper = printed(measure, method, SETS[set_name].column)
+    if not values:
+        return Cell(float("nan"), float("nan"), paper, outcomes.reason(method, set_name))
+    return Cell(float(np.mean(values)), float(np.std(values)), paper)

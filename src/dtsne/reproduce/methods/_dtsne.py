@@ -1,0 +1,45 @@
+"""The method of this package, and the paper's own way of minimising the same objective."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import dtsne
+
+if TYPE_CHECKING:
+    from dtsne._typing import FloatArray
+
+
+@dataclass(frozen=True)
+class Dtsne:
+    """`dtsne.DTSNE` with some parameters."""
+
+    title: str
+    settings: dict[str, Any]
+
+    def version(self) -> str:
+        """Return the version, and the state of the code between versions."""
+        return f"dtsne {dtsne.__version__} ({_digest_of_code()})"
+
+    def embed(self, X: FloatArray, seed: int) -> FloatArray:
+        """Map points to two dimensions."""
+        return dtsne.DTSNE(random_state=seed, **self.settings).fit_transform(X)
+
+
+@cache
+def _digest_of_code() -> str:
+    """Name the content of the modules that a fit consists of: those of the package itself."""
+    modules = sorted(Path(dtsne.__file__).parent.glob("_*.py"))
+    return hashlib.sha256(b"".join(path.read_bytes() for path in modules)).hexdigest()[:8]
+
+
+DTSNE = Dtsne("dtSNE", {"perplexity": 100})
+PLAIN = Dtsne("dtSNE, plain", {"perplexity": 100, "calibration": False})
+PAPER = Dtsne(
+    "dtSNE, paper's descent",
+    {"perplexity": 100, "calibration": False, "optimizer": "paper", "max_iter": 1000},
+)

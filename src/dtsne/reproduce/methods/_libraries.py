@@ -1,0 +1,56 @@
+"""Peers that are Python libraries, with the paper's settings, or else their own."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dtsne.reproduce.methods._method import LibraryMethod
+
+if TYPE_CHECKING:
+    from dtsne._typing import FloatArray
+
+
+def _tsne(X: FloatArray, seed: int, *, perplexity: float, step: str) -> FloatArray:
+    """Descend as openTSNE does, with the step and the momenta of the paper."""
+    from openTSNE import TSNEEmbedding, affinity, initialization
+
+    assert step == "n/12"
+    P = affinity.PerplexityBasedNN(X, perplexity, n_jobs=-1, random_state=seed)
+    start = initialization.pca(X, random_state=seed)
+    embedding = TSNEEmbedding(start, P, learning_rate=len(X) / 12, n_jobs=-1, random_state=seed)
+    embedding.optimize(20, exaggeration=12, momentum=0.5, inplace=True)
+    embedding.optimize(230, exaggeration=12, momentum=0.8, inplace=True)
+    embedding.optimize(500, momentum=0.8, inplace=True)
+    return np.array(embedding)
+
+
+def _umap(X: FloatArray, seed: int, **settings: Any) -> FloatArray:
+    from umap import UMAP
+
+    # On one thread, to which a seed would take it anyway, with a warning.
+    return np.asarray(UMAP(random_state=seed, n_jobs=1, **settings).fit_transform(X))
+
+
+def _lle(X: FloatArray, seed: int, **settings: Any) -> FloatArray:
+    from sklearn.manifold import LocallyLinearEmbedding
+
+    # The iterative solver fails on the singular matrices that separate clusters make.
+    method = LocallyLinearEmbedding(random_state=seed, eigen_solver="dense", n_jobs=-1, **settings)
+    return np.asarray(method.fit_transform(X))
+
+
+def _pacmap(X: FloatArray, seed: int) -> FloatArray:
+    from pacmap import PaCMAP
+
+    logging.getLogger("pacmap").setLevel(logging.ERROR)  # it warns of every seed
+    return np.asarray(PaCMAP(random_state=int(seed)).fit_transform(X.astype(np.float32)))
+
+
+TSNE = LibraryMethod("t-SNE", ["openTSNE"], _tsne, {"perplexity": 100, "step": "n/12"})
+UMAP = LibraryMethod("UMAP", ["umap-learn"], _umap)
+DENSMAP = LibraryMethod("densMAP", ["umap-learn"], _umap, {"densmap": True})
+LLE = LibraryMethod("LLE", ["scikit-learn"], _lle, {"n_neighbors": 100})
+PACMAP = LibraryMethod("PaCMAP", ["pacmap"], _pacmap)

@@ -1,0 +1,281 @@
+"""The paper's comparison, on tiny sets: what is run, kept, and written."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+pytest.importorskip("matplotlib")
+from dtsne.reproduce import _paper, reproduce
+from dtsne.reproduce._measures import PAPER, SYMBOLS
+from dtsne.reproduce._report import TITLE, write_report
+from dtsne.reproduce._results import Embedded, Failed, Job, Store
+from dtsne.reproduce._run import Done, Outcomes, Scope, run
+from dtsne.reproduce._sets import N_COMPONENTS, SETS, draw
+from dtsne.reproduce._summary import Cell, cell, radii, radius_error
+from dtsne.reproduce._theory import compare_ratios
+from dtsne.reproduce._worker import Worker, embed_here, started_worker
+from dtsne.reproduce.methods import METHODS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# What installs with the tests, and one that cannot be there.
+TINY = Scope(
+    sets=("2D-density", "G3-d", "G10-d"),
+    methods=("dtsne", "lle", "tsne", "densmap", "densne", "dtsne-plain", "dtsne-paper"),
+    seeds=1,
+    n=240,
+)
+THERE = [name for name in TINY.methods if name != "densne"]
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory) -> tuple[Path, str, str]:
+    """Return the folder, the Markdown and the page of a run."""
+    folder = tmp_path_factory.mktemp("reproduction")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("DENSNE", raising=False)
+        report, page = reproduce(
+            folder, sets=TINY.sets, methods=TINY.methods, seeds=1, n=TINY.n, quiet=True
+        )
+    return folder, report.read_text(), page.read_text()
+
+
+def rows_of(report: str, first: str) -> dict[str, list[str]]:
+    """Return the rows of the table whose header starts with a word, by their first cell."""
+    table = re.search(rf"^\| {re.escape(first)} \|.*(?:\n\|.*)*", report, flags=re.MULTILINE)
+    assert table, first
+    lines = [[part.strip() for part in line.split("|")[1:-1]] for line in table[0].splitlines()]
+    assert all(len(line) == len(lines[0]) for line in lines)
+    return {line[0]: line[1:] for line in lines[2:]}
+
+
+@pytest.mark.parametrize("measure", PAPER)
+def test_the_table_has_every_cell_beside_the_papers(tiny, measure):
+    rows = rows_of(tiny[1], SYMBOLS[measure])
+    assert list(rows) == [METHODS[name].title for name in TINY.methods]
+    for method in THERE:
+        for name, text in zip(("G3-d", "G10-d"), rows[METHODS[method].title], strict=True):
+            printed = _paper.printed(measure, method, name)
+            paper = "" if printed is None else rf" \({printed:.2f}\) [▲=▼]"
+            assert re.fullmatch(rf"-?\d\.\d\d{paper}", text), (method, name, text)
+    assert rows["den-SNE"] == ["missing", "missing"]
+
+
+def test_a_missing_method_has_its_reason_and_no_number(tiny):
+    reasons = tiny[1].partition("## What is missing, and why")[2]
+    assert re.search(r"\* den-SNE, all sets: DENSNE is not set", reasons)
+
+
+@pytest.mark.parametrize("name", TINY.sets)
+def test_every_set_has_its_measures_and_radii(tiny, name):
+    measures, spreads = rows_of(tiny[1], name), rows_of(tiny[1].partition("## Radii")[2], name)
+    for method in THERE:
+        assert all(re.match(r"-?\d", text) for text in measures[METHODS[method].title])
+        assert float(spreads[METHODS[method].title][0]) == 1.0
+    n_clusters = len(draw(name, 0).label_names)
+    assert all(len(row) == n_clusters for row in spreads.values())
+    assert "the data" in spreads
+
+
+def test_every_figure_is_there_in_both_reports(tiny):
+    folder, report, page = tiny
+    linked = re.findall(r"!\[.*\]\((figures/.*)\)", report)
+    assert linked == [f"figures/{name}.png" for name in
+                      ("2D-density", "G10-d", "measures", "theory")]  # fmt: skip
+    assert all((folder / path).read_bytes()[:4] == b"\x89PNG" for path in linked)
+    assert page.count("data:image/png;base64,") == len(linked)
+    assert "http" not in page.replace('xmlns="http', "")  # it needs nothing from elsewhere
+
+
+def test_the_page_opens_without_an_error(tiny, chromium):
+    folder, _, _ = tiny
+    page = chromium.new_page()
+    complaints: list[str] = []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.goto((folder / "report.html").as_uri())
+    assert page.title() == TITLE
+    assert page.locator("table").count() == tiny[1].count("|---|---")  # one line for each table
+    widths = page.evaluate("[...document.images].map(image => image.naturalWidth)")
+    assert len(widths) == 4
+    assert min(widths) > 300
+    assert page.locator("td.missing").count() > 0
+    assert complaints == []
+
+
+def test_a_second_run_makes_no_map_again(tiny, monkeypatch):
+    folder, report, _ = tiny
+    monkeypatch.setattr(Worker, "embed", lambda *_: pytest.fail("made again"))
+    monkeypatch.delenv("DENSNE", raising=False)
+    again, _ = reproduce(
+        folder, sets=TINY.sets, methods=TINY.methods, seeds=1, n=TINY.n, quiet=True
+    )
+    assert again.read_text() == report
+
+
+def test_what_changed_is_made_again(tmp_path, monkeypatch):
+    made = []
+
+    def embed(_, method, X, seed):
+        made.append((method, seed))
+        return Embedded(X[:, :2], 1.0, 1.0)
+
+    monkeypatch.setattr(Worker, "embed", embed)
+
+    def once(seeds: int) -> list[tuple[str, int]]:
+        made.clear()
+        outcomes = Outcomes(Scope(("2D-density",), ("lle", "dtsne"), seeds, 120))
+        run(outcomes, Store(tmp_path), lambda _: None)
+        return list(made)
+
+    assert once(1) == [("lle", 0), ("dtsne", 0)]
+    assert once(2) == [("lle", 1), ("dtsne", 1)]
+    monkeypatch.setitem(METHODS["lle"].settings, "n_neighbors", 7)
+    assert once(2) == [("lle", 0), ("lle", 1)]
+    monkeypatch.setattr("dtsne.reproduce.methods._dtsne._digest_of_code", lambda: "other")
+    assert once(2) == [("dtsne", 0), ("dtsne", 1)]
+    for path in tmp_path.glob("map-*.npz"):
+        path.write_bytes(path.read_bytes()[:100])
+    assert once(1) == [("lle", 0), ("dtsne", 0)]
+
+
+def test_an_interrupted_run_reports_what_it_has_and_goes_on(tmp_path, monkeypatch):
+    n_made = 0
+
+    def embed(_, method, X, seed):
+        nonlocal n_made
+        n_made += 1
+        if n_made == 2:
+            raise KeyboardInterrupt
+        return Embedded(X[:, :2], 1.0, 1.0)
+
+    monkeypatch.setattr(Worker, "embed", embed)
+    asked = {"sets": ["2D-density"], "methods": ["lle", "tsne"], "seeds": 1, "n": 120}
+    with pytest.raises(KeyboardInterrupt):
+        reproduce(tmp_path, **asked, quiet=True)
+    assert "* t-SNE, all sets: not run" in (tmp_path / "report.md").read_text()
+    report, _ = reproduce(tmp_path, **asked, quiet=True)
+    assert n_made == 3  # the first of the methods was not run again
+    assert "missing" not in report.read_text()
+
+
+def test_a_worker_survives_the_death_of_its_process():
+    X = draw("2D-density", 0, 60).X
+    with started_worker() as worker:
+        future = worker._process.submit(os._exit, 3)
+        assert future.exception() is not None
+        assert worker.embed("lle", X, 0) == Failed("its process died")
+        found = worker.embed("lle", X, 0)
+        assert isinstance(found, Failed)  # 60 points have no 100 neighbours
+        assert "n_neighbors" in found.reason
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [(np.zeros((5, 2)), "shape"), (np.full((60, 2), np.nan), "NaN"), (None, "ValueError: no")],
+)
+def test_what_is_no_map_is_not_taken_for_one(monkeypatch, given, said):
+    class Bad:
+        def embed(self, X, seed):
+            if given is None:
+                raise ValueError("no")
+            return given
+
+    monkeypatch.setitem(METHODS, "bad", Bad())
+    found = embed_here("bad", np.zeros((60, 2)), 0)
+    assert isinstance(found, Failed)
+    assert said in found.reason
+
+
+def test_sets_are_those_of_the_paper():
+    assert {found.column for found in SETS.values()} == {*_paper.SETS, None}
+    assert draw("U5-d", 0).X.shape == (1000, N_COMPONENTS)
+    assert draw("U10-d", 1, 300).raw.shape == (300, 150)
+    assert (draw("G3-d", 0).X != draw("G3-d", 1).X).any()
+
+
+def test_real_sets_are_cut_to_the_papers_size(real_data):
+    drawn = draw("samusik", 0)
+    assert drawn.X.shape[0] == 5000
+    assert drawn.raw.shape[1] == 39
+
+
+def test_a_real_set_that_is_not_here_is_missing_and_the_rest_goes_on(tmp_path, monkeypatch):
+    monkeypatch.delenv("DTSNE_DATA", raising=False)
+    report, _ = reproduce(
+        tmp_path, sets=["amazon", "2D-density"], methods=["lle"], seeds=1, n=240, quiet=True
+    )
+    text = report.read_text()
+    assert rows_of(text, "ρ")["LLE"] == ["missing"]
+    assert re.search(r"\* LLE, Amazon: .*DTSNE_DATA", text)
+    assert re.match(r"0\.\d", rows_of(text, "2D-density")["LLE"][0])
+
+
+def test_marks_tell_ours_from_the_papers():
+    assert Cell(0.93, 0.0, 0.95).mark == "="
+    assert Cell(0.92, 0.0, 0.95).mark == "▼"
+    assert Cell(0.98, 0.0, 0.95).mark == "▲"
+    assert Cell(0.98, 0.0, None).mark == ""
+    assert Cell(float("nan"), 0.0, 0.95, "no").mark == ""
+
+
+def test_cells_are_means_over_seeds():
+    outcomes = Outcomes(Scope(("G3-d",), ("dtsne",), 3))
+    for seed, value in enumerate((0.7, 0.9)):
+        measures = dict.fromkeys(SYMBOLS, value) | {
+            "radii_data": [1.0, 2.0], "radii_map": [1.0, 2.0 + seed],
+        }  # fmt: skip
+        done = Done(Embedded(np.zeros((2, 2)), 1.0, 1.0), measures)
+        outcomes.found[Job("dtsne", "G3-d", seed)] = done
+    outcomes.found[Job("dtsne", "G3-d", 2)] = Failed("no")
+    found = cell(outcomes, "distance_correlation", "dtsne", "G3-d")
+    assert found.mean == pytest.approx(0.8)
+    assert found.spread == pytest.approx(0.1)
+    assert found.paper == 0.95
+    assert radius_error(outcomes, "dtsne", "G3-d").mean == pytest.approx(0.25)
+    assert radii(outcomes, "dtsne", "G3-d") == ([1.0, 2.0], [1.0, 2.5])
+    assert cell(outcomes, "trustworthiness", "lle", "G3-d").reason == "not run"
+
+
+def test_ratios_of_a_map_that_is_the_data():
+    X = draw("2D-density", 0).X
+    for anywhere in (True, False):
+        found = compare_ratios(X, 3 * X, anywhere=anywhere)
+        assert found.correlation == pytest.approx(1)
+        assert found.slope == pytest.approx(1)
+        assert found.typical_factor == pytest.approx(1)
+
+
+def test_ratios_notice_clusters_drawn_alike():
+    """t-SNE's failure: right around each point, wrong between clusters."""
+    drawn = draw("2D-density", 0)
+    spreads = np.array([1.0, 2.0, 4.0])[drawn.labels]
+    alike = drawn.X / spreads[:, np.newaxis]
+    assert compare_ratios(drawn.X, alike, anywhere=False).correlation > 0.99
+    anywhere = compare_ratios(drawn.X, alike, anywhere=True)
+    assert anywhere.correlation < 0.9
+    assert anywhere.typical_factor > 2
+
+
+def test_unknown_names_are_refused_before_any_work(tmp_path):
+    with pytest.raises(ValueError, match="unknown set 'G4'; choose from G3-s"):
+        reproduce(tmp_path, sets=["G4"])
+    with pytest.raises(ValueError, match="unknown method 'sne'"):
+        reproduce(tmp_path, methods=["sne"])
+    with pytest.raises(ValueError, match="seeds=0"):
+        reproduce(tmp_path, seeds=0)
+
+
+def test_text_of_a_report_is_escaped(tmp_path):
+    outcomes = Outcomes(Scope(("2D-density",), ("lle",), 1, 60))
+    outcomes.found[Job("lle", "2D-density", 0)] = Failed("<script>alert(1)</script> | and")
+    markdown, page = write_report(outcomes, tmp_path)
+    assert "<script>" not in page.read_text()
+    assert "&lt;script&gt;" in page.read_text()
+    assert "missing" in markdown.read_text()
