@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, fields, is_dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -71,21 +72,13 @@ class Account:
 
     def to_pandas(self, table: TableName = "points") -> Any:
         """Return a table, "points", "groups" or "ratios", as a pandas data frame."""
-        columns = self._table(table).columns()
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise ImportError("to_pandas needs pandas: pip install pandas") from error
-        return pd.DataFrame(columns)
+        return _optional("pandas").DataFrame(self._table(table).columns())
 
     def to_polars(self, table: TableName = "points") -> Any:
         """Return a table, "points", "groups" or "ratios", as a polars data frame."""
         columns = self._table(table).columns()
-        try:
-            import polars as pl
-        except ImportError as error:
-            raise ImportError("to_polars needs polars: pip install polars") from error
-        return pl.DataFrame({name: values.tolist() for name, values in columns.items()})
+        lists = {name: values.tolist() for name, values in columns.items()}
+        return _optional("polars").DataFrame(lists)
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain values, lists and dictionaries; nan is None."""
@@ -121,6 +114,15 @@ class Account:
         if table is None:
             raise ValueError(f"There are no {name}, as no labels were given; pass labels=….")
         return table
+
+
+def _optional(library: str) -> Any:
+    try:
+        return import_module(library)
+    except ImportError as error:
+        raise ImportError(
+            f"A data frame of {library} needs {library}: pip install {library}"
+        ) from error
 
 
 def _plain(value: Any) -> Any:

@@ -130,7 +130,8 @@ def _search(source: Source, known: Known, counts: dict[str, int]) -> Found:
     n_wanted = max(counts.values())
     if known.perplexity is not None:
         n_wanted = max(n_wanted, min(smallest_size(known.perplexity), source.most))
-    return Found(*source.search(n_wanted), **counts)
+    indices, distances, recall = source.search(n_wanted)
+    return Found(indices, distances, recall, **counts)
 
 
 def _lower(asked: dict[str, int], source: Source) -> tuple[dict[str, int], str | None]:

@@ -12,7 +12,7 @@ from dtsne.account._bootstrap import interval, resampled_spreads, spread
 from dtsne.account._tables import GroupTable, RatioTable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from dtsne._typing import FloatArray, IntArray
     from dtsne.account._tables import Labels, PointTable
@@ -28,7 +28,7 @@ class Groups(NamedTuple):
 
     names: Labels
     codes: IntArray  # the label of each point, as a place in names
-    members: list[IntArray]
+    members: Sequence[IntArray]
 
     @property
     def sizes(self) -> IntArray:
@@ -123,6 +123,6 @@ def _pairs(known: IntArray, sizes: IntArray) -> Iterator[tuple[int, int]]:
     yield from ((g, reference) for g in known.tolist() if g != reference)
 
 
-def _medians(values: FloatArray, members: list[IntArray]) -> FloatArray:
+def _medians(values: FloatArray, members: Sequence[IntArray]) -> FloatArray:
     finite = ((v := values[m])[np.isfinite(v)] for m in members)
     return np.array([np.median(v) if len(v) else np.nan for v in finite])
