@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dtsne.account._account import Account
-from dtsne.account._groups import compare_groups, group, tabulate_groups
+from dtsne.account._groups import compare_groups, group_by, tabulate_groups
 from dtsne.account._islands import smallest_size
 from dtsne.account._points import Found, Known, tabulate_points
 from dtsne.account._sources import open_source
@@ -96,7 +96,7 @@ def account_of(
 
     # Everything that can be refused is refused before the long work.
     source = open_source(X, Y, metric, neighbors)
-    groups = None if labels is None else group(check_labels(labels, source.n))
+    groups = None if labels is None else group_by(check_labels(labels, source.n))
     known = Known(
         sigma=None if sigma is None else _check_sigma(sigma, source.n),
         perplexity=None if perplexity is None else _check_perplexity(perplexity, source.n),
@@ -127,9 +127,10 @@ def account_of(
 
 def _search(source: Source, known: Known, counts: dict[str, int]) -> Found:
     """Find all neighbours that will be asked for, at once."""
-    n_wanted = max(counts.values())
+    n_wanted = max(counts["k"] + 1, counts["k_neighborhood"])
     if known.perplexity is not None:
-        n_wanted = max(n_wanted, min(smallest_size(known.perplexity), source.most))
+        n_wanted = max(n_wanted, smallest_size(known.perplexity))
+    n_wanted = min(n_wanted, source.most)
     indices, distances, recall = source.search(n_wanted)
     return Found(indices, distances, recall, **counts)
 

@@ -12,7 +12,7 @@ from dtsne.account._bootstrap import interval, resampled_spreads, spread
 from dtsne.account._tables import GroupTable, RatioTable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from dtsne._typing import FloatArray, IntArray
     from dtsne.account._tables import Labels, PointTable
@@ -36,7 +36,7 @@ class Groups(NamedTuple):
         return np.array([len(members) for members in self.members])
 
 
-def group(labels: Labels) -> Groups:
+def group_by(labels: Labels) -> Groups:
     """Sort the points by their labels."""
     try:
         names, codes, sizes = np.unique(labels, return_inverse=True, return_counts=True)
@@ -61,6 +61,7 @@ def tabulate_groups(
         spread_map=np.array([spread(map_[m]) for m in members]),
         log_radius_data=_medians(points.log_radius_data, members),
         log_radius_map=_medians(points.log_radius_map, members),
+        density_residual=_medians(points.density_residual, members),
         share_unreliable=np.array([points.unreliable[m].mean() for m in members]),
     )
 
@@ -77,17 +78,17 @@ def compare_groups(
     spreads = np.stack([table.spread_data, table.spread_map])
     decisive = spreads[1 if data is None else 0]
     known = np.flatnonzero(np.isfinite(decisive) & np.isfinite(table.spread_map))
-    pairs = [(a, b) if decisive[a] >= decisive[b] else (b, a) for a, b in _pairs(known, table.n)]
-    wider, narrower = np.array(pairs, int).reshape(-1, 2).T
-    ratios = spreads[:, wider] / spreads[:, narrower]
+    pairs = _pairs(known, decisive, table.n)
+    one, other = np.array(pairs, int).reshape(-1, 2).T
+    ratios = spreads[:, one] / spreads[:, other]
     resample = _resampler(groups, data, map_, n_bootstrap, seed)
     intervals = np.full((2, 2, len(pairs)), np.nan)  # space, end, pair
     for p, (a, b) in enumerate(pairs):
         if n_bootstrap and min(table.n[a], table.n[b]) >= _FEWEST_TO_RESAMPLE:
             intervals[:, :, p] = interval(resample(a) / resample(b))
     return RatioTable(
-        wider=table.label[wider],
-        narrower=table.label[narrower],
+        group=table.label[one],
+        reference=table.label[other],
         data=ratios[0],
         data_low=intervals[0, 0],
         data_high=intervals[0, 1],
@@ -115,12 +116,12 @@ def _resampler(
     return resample
 
 
-def _pairs(known: IntArray, sizes: IntArray) -> Iterator[tuple[int, int]]:
+def _pairs(known: IntArray, spreads: FloatArray, sizes: IntArray) -> list[tuple[int, int]]:
     if len(known) <= _MOST_FOR_ALL_PAIRS:
-        yield from combinations(known.tolist(), 2)
-        return
+        both = combinations(known.tolist(), 2)
+        return [(a, b) if spreads[a] >= spreads[b] else (b, a) for a, b in both]
     reference = int(known[sizes[known].argmax()])
-    yield from ((g, reference) for g in known.tolist() if g != reference)
+    return [(g, reference) for g in known.tolist() if g != reference]
 
 
 def _medians(values: FloatArray, members: Sequence[IntArray]) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Clusters of too few points for the perplexity, found without labels.
+"""Clusters of too few points, for the perplexity or for a radius, found without labels.
 
 Within a cluster of dimension δ the logarithms of the sorted distances d_1 ≤ d_2 ≤ … from a point
 grow by about 1/(δk) from one neighbour to the next, whatever the density, and 1/δ is the mean of
@@ -8,7 +8,8 @@ log(d_k / d_j) over the neighbours j ≤ k. A step ::
 
 is thus of size 1 or so inside of a cluster; at its end, where the next neighbour is in another one,
 it is far larger. A point that sees such an end before its neighbours are as many as the perplexity
-asks for has a σ that reaches into the next cluster.
+asks for has a σ that reaches into the next cluster; one that sees it before the k-th has a radius
+that is the width of the gap.
 
 A step may also be large by chance, or since distances take few values. So the points before it,
 from the view of all of them together, have to make an island: they are connected to no others, and
@@ -46,20 +47,21 @@ def smallest_size(perplexity: float) -> int:
     return int(np.ceil(_POINTS_PER_PERPLEXITY * perplexity))
 
 
-def island_sizes(indices: IntArray, distances: FloatArray, perplexity: float) -> IntArray:
+def island_sizes(indices: IntArray, distances: FloatArray, smallest: int) -> IntArray:
     """Count the points of the island that each is in; 0 where it is in none that is too small.
 
     Parameters
     ----------
     indices, distances : ndarray of shape (n, k)
-        The neighbours of each point, from near to far; more than `smallest_size` are not used.
-    perplexity : float
+        The neighbours of each point, from near to far; more than `smallest` are not used.
+    smallest : int
+        The fewest points that are not too few.
     """
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
     n = len(indices)
-    n_used = min(smallest_size(perplexity), indices.shape[1])
+    n_used = min(smallest, indices.shape[1])
     ends = np.concatenate(
         [
             _ends(distances[begin : begin + _ROWS_AT_ONCE, :n_used])
@@ -75,7 +77,7 @@ def island_sizes(indices: IntArray, distances: FloatArray, perplexity: float) ->
     n_islands, islands = connected_components(links, directed=False)
     sizes = np.bincount(islands, minlength=n_islands)
     agreeing = np.bincount(islands, weights=ends > 0, minlength=n_islands)
-    too_small = (sizes < smallest_size(perplexity)) & (agreeing >= _LEAST_AGREEMENT * sizes)
+    too_small = (sizes < smallest) & (agreeing >= _LEAST_AGREEMENT * sizes)
     found: IntArray = np.where(too_small, sizes, 0)[islands]
     return found
 

@@ -60,17 +60,19 @@ def tabulate_points(
     """Measure every point."""
     in_data = _log(found.distances[:, found.k - 1])
     in_map = _log(_radii(map_, found.k))
-    residual = _centred(in_map - in_data)
     if known.sigma is None:
         in_data, in_map = _centred(in_data), _centred(in_map)
     else:
         in_data = in_data - np.log(np.median(known.sigma))
     recall = kept_shares(found, map_)
-    sizes = _small_clusters(found, known.perplexity, groups)
+    small_for_k = island_sizes(found.indices, found.distances, found.k + 1)
+    small = _small_for_perplexity(found, known.perplexity, groups)
+    # Where the radius reaches beyond the cluster it is the width of a gap, and no density.
+    residual = _centred(np.where(small_for_k > 0, np.nan, in_map - in_data))
     at_bound = None if known.sigma is None else _is_at_bound(known.sigma)
-    too_large = None if sizes is None else sizes > 0
+    too_large = None if small is None else small > 0
     lost = (recall <= LOW_RECALL) & (np.abs(residual) > LARGE_RESIDUAL)
-    unreliable = lost | np.isnan(residual)
+    unreliable = lost | np.isnan(in_data) | np.isnan(in_map)
     for flag in (at_bound, too_large):
         unreliable = unreliable if flag is None else unreliable | flag
     return PointTable(
@@ -79,11 +81,12 @@ def tabulate_points(
         density_residual=residual,
         neighbor_recall=recall,
         copy=found.distances[:, 0] == 0 if known.copies is None else known.copies,
+        k_too_large=small_for_k > 0,
+        cluster_size=small_for_k if small is None else np.where(small > 0, small, small_for_k),
         unreliable=unreliable,
         sigma=known.sigma,
         sigma_at_bound=at_bound,
         perplexity_too_large=too_large,
-        cluster_size=sizes,
         label=None if groups is None else groups.names[groups.codes],
     )
 
@@ -112,18 +115,18 @@ def _radii(map_: FloatArray, k: int) -> FloatArray:
     return radii
 
 
-def _small_clusters(
+def _small_for_perplexity(
     found: Found, perplexity: float | None, groups: Groups | None
 ) -> IntArray | None:
     """Size of the cluster that is too small for the perplexity, 0 for points in no such one."""
     if perplexity is None:
         return None
-    islands = island_sizes(found.indices, found.distances, perplexity)
+    smallest = smallest_size(perplexity)
+    islands = island_sizes(found.indices, found.distances, smallest)
     if groups is None:
         return islands
     of_label = groups.sizes[groups.codes]
-    small = of_label < smallest_size(perplexity)
-    return np.where(small, of_label, islands)
+    return np.where(of_label < smallest, of_label, islands)
 
 
 def _is_at_bound(sigma: FloatArray) -> BoolArray:

@@ -11,52 +11,64 @@ from dtsne.account._tables import three_digits
 
 if TYPE_CHECKING:
     from dtsne._typing import FloatArray
-    from dtsne.account._tables import BoolArray, PointTable
+    from dtsne.account._tables import BoolArray, GroupTable, PointTable
     from dtsne.quality import Quality
 
 # Of a correlation: the map then accounts for 64 % of the variation in the data, or for 25 %.
 _GOOD, _FAIR = 0.8, 0.5
 # Of the slope of log radii: twice the radius is drawn as 1.6 to 2.8 times, or at least as 1.3.
 _GOOD_SLOPES, _FAIR_SLOPE = (2 / 3, 3 / 2), 0.4
+# Of the room of nine points in ten: right within this factor.
+_GOOD_FACTOR, _FAIR_FACTOR = 2.0, 3.0
 # Of trustworthiness: neighbours are then among about the nearest 5 % of all points, or 15 %.
 _TRUSTED, _PARTLY_TRUSTED = 0.95, 0.85
 # Radii of nine points in ten within a factor of 1.1 either way leave nothing to correlate.
 _EVEN = float(np.log(1.1))
+# A group wider by this factor than the room of its own points explains is in pieces.
+_TORN = 1.5
 
 
 def readings(points: PointTable, whole: Quality) -> tuple[str, ...]:
     """Say what sizes, neighbours and distances in the map mean."""
-    said = (_read_sizes(points, whole), _read_neighbors(whole), _read_distances(whole))
+    said = (_read_sizes(points), _read_neighbors(whole), _read_distances(whole))
     return tuple(sentence for sentence in said if sentence)
 
 
-def density_slope(points: PointTable) -> float:
-    """Slope of the log radii in the map over those in the data: 1 draws differences as they are."""
+def torn_groups(groups: GroupTable) -> tuple[str, ...]:
+    """Name the groups that are wide since they are in pieces, and not since they are sparse."""
+    room = np.exp(groups.density_residual)
+    with np.errstate(invalid="ignore"):
+        torn = np.flatnonzero(groups.drawn / room > _TORN)
+    return tuple(
+        f"{groups.label[g]} seems to be in pieces, or to have points far away: the group is drawn "
+        f"{three_digits(groups.drawn[g])} times as wide as it should be, but its points have "
+        f"{three_digits(room[g])} times the room."
+        for g in torn
+    )
+
+
+def _read_sizes(points: PointTable) -> str:
     known = np.isfinite(points.density_residual)
     if not known.any():
-        return float("nan")
+        why = (
+            "the clusters have too few points for this k; choose a smaller one"
+            if points.k_too_large.any()
+            else "every point has as many copies as a radius reaches to"
+        )
+        return f"Sizes: nothing can be said, as {why}."
     in_data, in_map = points.log_radius_data[known], points.log_radius_map[known]
-    spread = in_data - in_data.mean()
-    variance = float(spread @ spread)
-    return float(spread @ in_map) / variance if variance > 0 else float("nan")
-
-
-def _read_sizes(points: PointTable, whole: Quality) -> str:
-    known = np.isfinite(points.density_residual)
-    if not known.any():
-        return "Sizes: nothing is known, as every point has as many copies as a radius reaches to."
-    nine_in_ten = _factor_of_nine_in_ten(points.density_residual[known])
-    errors = f"the room of nine points in ten is right within a factor of {nine_in_ten}"
-    in_data = points.log_radius_data[known]
+    factor = float(np.exp(np.quantile(np.abs(points.density_residual[known]), 0.9)))
+    errors = f"the room of nine points in ten is right within a factor of {three_digits(factor)}"
     if np.quantile(np.abs(in_data - np.median(in_data)), 0.9) < _EVEN:
         return (
-            f"Sizes: the data is about equally dense everywhere, so that there is little to show; "
+            "Sizes: the data is about equally dense everywhere, so that there is little to show; "
             f"in the map {errors}."
         )
-    correlation, slope = whole.density_log_correlation, density_slope(points)
-    if correlation >= _GOOD and _GOOD_SLOPES[0] <= slope <= _GOOD_SLOPES[1]:
+    correlation, slope = _line(in_data, in_map)
+    low, high = _GOOD_SLOPES
+    if correlation >= _GOOD and low <= slope <= high and factor <= _GOOD_FACTOR:
         verdict = "Sizes can be read"
-    elif correlation >= _FAIR and slope >= _FAIR_SLOPE:
+    elif correlation >= _FAIR and slope >= _FAIR_SLOPE and factor <= _FAIR_FACTOR:
         verdict = "Sizes can be read roughly"
     else:
         verdict = "Sizes cannot be read"
@@ -65,6 +77,15 @@ def _read_sizes(points: PointTable, whole: Quality) -> str:
         f"{three_digits(2.0**slope)} times as far from them (log r = {correlation:.2f}), and "
         f"{errors}."
     )
+
+
+def _line(a: FloatArray, b: FloatArray) -> tuple[float, float]:
+    """Return the correlation of two arrays, 0 if one is constant, and the slope of b over a."""
+    a, b = a - a.mean(), b - b.mean()
+    covariance, variance, other = float(a @ b), float(a @ a), float(b @ b)
+    if other == 0:
+        return 0.0, 0.0
+    return covariance / np.sqrt(variance * other), covariance / variance
 
 
 def _read_neighbors(whole: Quality) -> str:
@@ -106,69 +127,84 @@ def _read_distances(whole: Quality) -> str:
 
 
 def warnings_of(points: PointTable, perplexity: float | None) -> tuple[str, ...]:
-    """Say which points to be careful with, and why; the first sentence is about all of them."""
+    """Say which points to be careful with, and why."""
+    said = [
+        *_room_sentences(points),
+        *_flag_sentences(points, perplexity),
+        *_limit_sentences(points),
+    ]
     if points.unreliable.any():
-        first = (
-            f"unreliable: {_count(points.unreliable)}. Do not read the room around them as density."
+        said.append(
+            f"unreliable: {_count(points.unreliable)} in all have a scale that means nothing, or "
+            "have lost both their room and their neighbours. Read nothing from the room around "
+            "them."
         )
     else:
-        first = f"None of the {len(points):,} points is unreliable."
-    said = [first, *_flag_sentences(points, perplexity), *_residual_sentences(points)]
-    if points.copy.any():
         said.append(
-            f"copy: {_count(points.copy)} have exact copies, which by itself is no fault of the "
-            "map."
+            "unreliable: none. No point has a scale that means nothing, or has lost both its room "
+            "and its neighbours."
         )
     return tuple(said)
 
 
+def _room_sentences(points: PointTable) -> list[str]:
+    residual = np.nan_to_num(points.density_residual)
+    wrong = np.abs(residual) > LARGE_RESIDUAL
+    if not wrong.any():
+        return ["density_residual: no point has more than twice the room it should have, or half."]
+    wide, narrow = int((residual > LARGE_RESIDUAL).sum()), int((residual < -LARGE_RESIDUAL).sum())
+    sentence = (
+        f"density_residual: {_count(wrong)} have more than twice the room they should have "
+        f"({wide:,}) or less than half of it ({narrow:,})"
+    )
+    lost = int((wrong & (points.neighbor_recall <= LOW_RECALL)).sum())
+    if lost:
+        sentence += f"; {lost:,} of these have lost nearly all their neighbours too"
+    return [f"{sentence}."]
+
+
 def _flag_sentences(points: PointTable, perplexity: float | None) -> list[str]:
     said = []
-    too_large, at_bound, sizes = (
-        points.perplexity_too_large,
-        points.sigma_at_bound,
-        points.cluster_size,
-    )
-    if too_large is not None and sizes is not None and too_large.any():
-        fewest, most = int(sizes[too_large].min()), int(sizes.max())
-        range_ = f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"
+    too_large, at_bound = points.perplexity_too_large, points.sigma_at_bound
+    if too_large is not None and too_large.any():
         said.append(
-            f"perplexity_too_large: {_count(too_large)} in clusters of {range_} points, too few "
-            f"for a perplexity of {perplexity:g}. Their scale comes from outside of the cluster, "
-            "which is drawn too wide. To draw a cluster as wide as it is, choose a perplexity of "
-            "at most half of its points."
+            f"perplexity_too_large: {_count(too_large)} are in clusters of "
+            f"{_sizes(points, too_large)} points, too few for a perplexity of {perplexity:g}. "
+            "Their scale comes from outside of the cluster, which is drawn too wide. To draw a "
+            "cluster as wide as it is, choose a perplexity of at most half of its points."
         )
     if at_bound is not None and at_bound.any():
         said.append(
-            f"sigma_at_bound: {_count(at_bound)} with copies or near-copies, and so with no scale "
-            "of their own. They are drawn as tight clumps, of a size that means nothing."
-        )
-    without = np.isnan(points.density_residual)
-    if without.any():
-        said.append(
-            f"log_radius: unknown for {_count(without)}, with so many copies that the radius is 0."
+            f"sigma_at_bound: {_count(at_bound)} have copies or near-copies, and so no scale of "
+            "their own. They are drawn as tight clumps, of a size that means nothing."
         )
     return said
 
 
-def _residual_sentences(points: PointTable) -> list[str]:
-    residual = np.nan_to_num(points.density_residual)
-    wrong = np.abs(residual) > LARGE_RESIDUAL
-    if not wrong.any():
-        return []
-    lost = int((wrong & (points.neighbor_recall <= LOW_RECALL)).sum())
-    wide, narrow = int((wrong & (residual > 0)).sum()), int((wrong & (residual < 0)).sum())
-    return [
-        f"density_residual: {_count(wrong)} with more than twice the room they should have "
-        f"({wide:,}) or less than half of it ({narrow:,}); {lost:,} of them have also lost nearly "
-        "all their neighbours."
-    ]
+def _limit_sentences(points: PointTable) -> list[str]:
+    """Say where the account itself has its limits."""
+    said = []
+    if points.k_too_large.any():
+        said.append(
+            f"k_too_large: {_count(points.k_too_large)} are in clusters of "
+            f"{_sizes(points, points.k_too_large)} points, so that their radius reaches into "
+            "another cluster and nothing is said of their room. Choose a k of at most half of the "
+            "points of a cluster to see it."
+        )
+    if points.copy.any():
+        sentence = f"copy: {_count(points.copy)} have exact copies"
+        without = np.isnan(points.log_radius_data)
+        if without.any():
+            sentence += f", and {int(without.sum()):,} so many that their radius is 0"
+        said.append(f"{sentence}.")
+    return said
+
+
+def _sizes(points: PointTable, flag: BoolArray) -> str:
+    fewest, most = int(points.cluster_size[flag].min()), int(points.cluster_size[flag].max())
+    return f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"
 
 
 def _count(flag: BoolArray) -> str:
     count = int(flag.sum())
     return f"{count:,} of {len(flag):,} points ({count / len(flag):.1%})"
-
-
-def _factor_of_nine_in_ten(residual: FloatArray) -> str:
-    return three_digits(float(np.exp(np.quantile(np.abs(residual), 0.9))))

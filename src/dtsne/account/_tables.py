@@ -48,12 +48,19 @@ class PointTable(Table):
         that 0 is a typical point. nan where the radius is 0, for a point with k copies.
     density_residual : ndarray of float
         ``log_radius_map - log_radius_data``, less its median: log 2 = .69 for a point drawn with
-        twice the room it should have, −.69 for one with half of it.
+        twice the room it should have, −.69 for one with half of it. nan where a radius is, and
+        where it reaches beyond the cluster (`k_too_large`).
     neighbor_recall : ndarray of float
         Share of its nearest neighbours in the data that are so in the map. Of neighbours equally
         far, any will do.
     copy : ndarray of bool
         Whether another point is exactly the same.
+    k_too_large : ndarray of bool
+        Whether the point is in a cluster of at most k points, so that its radius is the distance to
+        another cluster, and says nothing of density. It is no fault of the map; choose a smaller k.
+    cluster_size : ndarray of int
+        The number of points of the cluster that is too small, for k or for the perplexity; 0 for
+        points in none.
     unreliable : ndarray of bool
         Whether the room around the point in the map should not be read as density: its radius is 0,
         `sigma_at_bound`, `perplexity_too_large`, or the map has lost its neighbours (a recall of at
@@ -65,8 +72,6 @@ class PointTable(Table):
     perplexity_too_large : ndarray of bool or None
         Whether the point is in a cluster of too few points for the perplexity (fewer than 1.25
         times it), so that σ, and the room in the map, come from outside of the cluster.
-    cluster_size : ndarray of int or None
-        The number of points of that cluster, 0 for points in none.
     label : ndarray or None
     """
 
@@ -75,11 +80,12 @@ class PointTable(Table):
     density_residual: FloatArray
     neighbor_recall: FloatArray
     copy: BoolArray
+    k_too_large: BoolArray
+    cluster_size: IntArray
     unreliable: BoolArray
     sigma: FloatArray | None = None
     sigma_at_bound: BoolArray | None = None
     perplexity_too_large: BoolArray | None = None
-    cluster_size: IntArray | None = None
     label: Labels | None = None
 
 
@@ -98,6 +104,8 @@ class GroupTable(Table):
         coordinates. By n − 1, as groups of few points would look narrower than they are.
     log_radius_data, log_radius_map : ndarray of float
         Median over its points of the columns of these names.
+    density_residual : ndarray of float
+        The same of that column: 0 if its points have the room that they should have.
     share_unreliable : ndarray of float
     """
 
@@ -107,6 +115,7 @@ class GroupTable(Table):
     spread_map: FloatArray
     log_radius_data: FloatArray
     log_radius_map: FloatArray
+    density_residual: FloatArray
     share_unreliable: FloatArray
 
     @property
@@ -125,19 +134,20 @@ class RatioTable(Table):
 
     Attributes
     ----------
-    wider, narrower : ndarray
-        Labels, the one of the larger spread in the data first (in the map, where the data has no
-        coordinates).
+    group, reference : ndarray
+        Labels. Up to six groups every pair is there once, the one of the larger spread in the data
+        first (in the map, where the data has no coordinates); of more, each with the one of the
+        most points.
     data, map : ndarray of float
-        Spread of the one over that of the other.
+        Spread of the group over that of the reference.
     data_low, data_high, map_low, map_high : ndarray of float
         95 % intervals by the bootstrap, over the choice of the points; nan for groups of fewer than
         5 points. Those of the map take the map as it is: they do not say what another fit would
         draw.
     """
 
-    wider: Labels
-    narrower: Labels
+    group: Labels
+    reference: Labels
     data: FloatArray
     data_low: FloatArray
     data_high: FloatArray
@@ -153,8 +163,8 @@ class RatioTable(Table):
 
 
 def _sentence(
-    wider: Any,
-    narrower: Any,
+    group: Any,
+    reference: Any,
     data: float,
     data_low: float,
     data_high: float,
@@ -164,9 +174,9 @@ def _sentence(
 ) -> str:
     in_map = _with_interval(map_, map_low, map_high)
     if np.isnan(data):
-        return f"{wider} is {in_map} times as wide as {narrower} in the map."
+        return f"{group} is {in_map} times as wide as {reference} in the map."
     in_data = _with_interval(data, data_low, data_high)
-    return f"{wider} is {in_data} times as wide as {narrower} in the data, {in_map} in the map."
+    return f"{group} is {in_data} times as wide as {reference} in the data, {in_map} in the map."
 
 
 def _with_interval(value: float, low: float, high: float) -> str:

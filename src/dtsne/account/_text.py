@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dtsne.account._reading import readings, warnings_of
+from dtsne.account._reading import readings, torn_groups, warnings_of
+from dtsne.account._tables import three_digits
 
 if TYPE_CHECKING:
     from dtsne.account._account import Account
@@ -50,7 +51,8 @@ def sections_of(account: Account) -> list[Section]:
             shown = (*sentences[:_MOST_GROUPS], *_left_out(len(sentences), "comparisons"))
             parts.append(Section("How much wider", shown, note=_explain_intervals(account)))
     parts.append(Section("Points to be careful with", warnings_of(points, account.perplexity)))
-    figures = tuple((f"{getattr(whole, name):.3f}", meaning) for name, meaning in _MEASURES.items())
+    values = ((getattr(whole, name), meaning) for name, meaning in _MEASURES.items())
+    figures = tuple((f"{value:.3f}", meaning) for value, meaning in values if not np.isnan(value))
     header = ("value", "measure (1 is perfect)")
     parts.append(Section("Figures", (), header, figures, _explain_measurement(account)))
     return parts
@@ -89,24 +91,27 @@ def _title(account: Account) -> str:
 def _group_section(groups: GroupTable) -> Section:
     order = np.argsort(-groups.n, kind="stable")[:_MOST_GROUPS]
     shown = np.sort(order)
+    room = np.exp(groups.density_residual)
     rows = tuple(
         (
             str(groups.label[g]),
             f"{groups.n[g]:,}",
             _number(groups.spread_data[g]),
             _number(groups.spread_map[g]),
-            _number(groups.drawn[g]),
+            "–" if np.isnan(groups.drawn[g]) else three_digits(groups.drawn[g]),
+            "–" if np.isnan(room[g]) else three_digits(room[g]),
             f"{groups.share_unreliable[g]:.0%}",
         )
         for g in shown
     )
-    header = ("group", "points", "spread in data", "in map", "drawn", "unreliable")
+    header = ("group", "points", "spread in data", "in map", "drawn", "room", "unreliable")
     note = (
         "Spread is the root mean square distance of the points of a group to their mean, in the "
         "units of the data and of the map. Drawn is map over data, 1 being typical of the groups: "
-        "1.2 is drawn 20% too wide beside the others."
+        "1.2 is drawn 20% too wide beside the others. Room is the same for the radii of its "
+        "points, 1 being typical of all points."
     )
-    sentences = _left_out(len(groups), "groups, the smallest,")
+    sentences = (*torn_groups(groups), *_left_out(len(groups), "groups, the smallest,"))
     return Section("Groups", sentences, header, rows, note)
 
 
@@ -152,7 +157,9 @@ def _ordinal(k: int) -> str:
 
 
 def _number(value: float) -> str:
-    return "–" if np.isnan(value) else f"{value:.3g}"
+    if np.isnan(value):
+        return "–"
+    return f"{value:#.3g}" if 1e-3 <= value < 999.5 else f"{value:.4g}"
 
 
 def _aligned(header: tuple[str, ...], rows: tuple[tuple[str, ...], ...]) -> list[str]:
