@@ -14,6 +14,7 @@ from dtsne.account._points import Found, Known, tabulate_points
 from dtsne.account._sources import open_source
 from dtsne.account._whole import measure_whole
 from dtsne.quality._inputs import RandomState, check_count, check_labels
+from dtsne.quality._search import map_neighbors
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -112,7 +113,7 @@ def account_of(
         whole = measure_whole(source, found, points.label, max_rows, random_state, lowered)
         table, ratios = None, None
         if groups is not None:
-            table = tabulate_groups(groups, points, source.data, source.map)
+            table = tabulate_groups(groups, points, found, source.data, source.map)
             seed = int(np.random.default_rng(random_state).integers(2**62))
             ratios = compare_groups(groups, table, source.data, source.map, n_bootstrap, seed)
     return Account(
@@ -132,7 +133,8 @@ def _search(source: Source, known: Known, counts: dict[str, int]) -> Found:
         n_wanted = max(n_wanted, smallest_size(known.perplexity))
     n_wanted = min(n_wanted, source.most)
     indices, distances, recall = source.search(n_wanted)
-    return Found(indices, distances, recall, **counts)
+    map_indices, _ = map_neighbors(source.map, counts["k_neighborhood"])
+    return Found(indices, distances, map_indices, recall, **counts)
 
 
 def _lower(asked: dict[str, int], source: Source) -> tuple[dict[str, int], str | None]:

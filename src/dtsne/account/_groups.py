@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from dtsne._typing import FloatArray, IntArray
+    from dtsne.account._points import Found
     from dtsne.account._tables import Labels, PointTable
 
 # Up to so many groups every pair is compared, beyond each with the largest.
@@ -49,7 +50,7 @@ def group_by(labels: Labels) -> Groups:
 
 
 def tabulate_groups(
-    groups: Groups, points: PointTable, data: FloatArray | None, map_: FloatArray
+    groups: Groups, points: PointTable, found: Found, data: FloatArray | None, map_: FloatArray
 ) -> GroupTable:
     """Measure each group; the data is None where it has no coordinates."""
     members = groups.members
@@ -62,6 +63,8 @@ def tabulate_groups(
         log_radius_data=_medians(points.log_radius_data, members),
         log_radius_map=_medians(points.log_radius_map, members),
         density_residual=_medians(points.density_residual, members),
+        piece_data=_largest_pieces(found.indices[:, : found.k_neighborhood], groups),
+        piece_map=_largest_pieces(found.map_indices, groups),
         share_unreliable=np.array([points.unreliable[m].mean() for m in members]),
     )
 
@@ -122,6 +125,25 @@ def _pairs(known: IntArray, spreads: FloatArray, sizes: IntArray) -> list[tuple[
         return [(a, b) if spreads[a] >= spreads[b] else (b, a) for a, b in both]
     reference = int(known[sizes[known].argmax()])
     return [(g, reference) for g in known.tolist() if g != reference]
+
+
+def _largest_pieces(neighbors: IntArray, groups: Groups) -> FloatArray:
+    """Share of the points of each group in its largest piece.
+
+    Points of a group are in the same piece if one is among the neighbours of the other.
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    n = len(neighbors)
+    linked = groups.codes[neighbors] == groups.codes[:, np.newaxis]
+    row_starts = np.concatenate([[0], np.cumsum(linked.sum(axis=1))])
+    links = csr_array((np.ones(linked.sum(), np.int8), neighbors[linked], row_starts), shape=(n, n))
+    pieces = connected_components(links, directed=False)[1]
+    largest = np.zeros(len(groups.names))
+    np.maximum.at(largest, groups.codes, np.bincount(pieces)[pieces])
+    shares: FloatArray = largest / groups.sizes
+    return shares
 
 
 def _medians(values: FloatArray, members: Sequence[IntArray]) -> FloatArray:

@@ -27,11 +27,14 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """The neighbours of all points in the data, from near to far.
+    """The neighbours of all points, from near to far.
 
     Attributes
     ----------
     indices, distances : ndarray of shape (n, at least k and k_neighborhood)
+        Those in the data.
+    map_indices : ndarray of shape (n, k_neighborhood)
+        Those in the map.
     recall : float
         Share of the true neighbours that were found; nan if not known.
     k, k_neighborhood : int
@@ -40,6 +43,7 @@ class Found:
 
     indices: IntArray
     distances: FloatArray
+    map_indices: IntArray
     recall: float
     k: int
     k_neighborhood: int
@@ -64,7 +68,7 @@ def tabulate_points(
         in_data, in_map = _centred(in_data), _centred(in_map)
     else:
         in_data = in_data - np.log(np.median(known.sigma))
-    recall = kept_shares(found, map_)
+    recall = kept_shares(found)
     small_for_k = island_sizes(found.indices, found.distances, found.k + 1)
     small = _small_for_perplexity(found, known.perplexity, groups)
     # Where the radius reaches beyond the cluster it is the width of a gap, and no density.
@@ -91,18 +95,17 @@ def tabulate_points(
     )
 
 
-def kept_shares(found: Found, map_: FloatArray) -> FloatArray:
-    """Share of the neighbours of each point in the data that are its neighbours in the map.
+def kept_shares(found: Found) -> FloatArray:
+    """Return the share of each point's neighbours in the data that are so in the map.
 
     Where several are as far as the last of them, as for copies, any of those will do.
     """
-    n, k = len(map_), found.k_neighborhood
-    in_map, _ = map_neighbors(map_, k)
-    as_near = found.distances <= found.distances[:, k - 1 : k]
-    rows = np.arange(n, dtype=np.int64)[:, np.newaxis] * n
+    n, k = len(found.indices), found.k_neighborhood
+    rows, places = np.nonzero(found.distances <= found.distances[:, k - 1 : k])
     # Row and neighbour in one number, so that a single intersection serves all rows.
-    near = (rows + found.indices)[as_near]
-    kept = np.intersect1d(near, rows + in_map, assume_unique=True)
+    in_data = rows * n + found.indices[rows, places]
+    in_map = np.arange(n)[:, np.newaxis] * n + found.map_indices
+    kept = np.intersect1d(in_data, in_map, assume_unique=True)
     return np.bincount(kept // n, minlength=n) / k
 
 

@@ -24,8 +24,8 @@ _GOOD_FACTOR, _FAIR_FACTOR = 2.0, 3.0
 _TRUSTED, _PARTLY_TRUSTED = 0.95, 0.85
 # Radii of nine points in ten within a factor of 1.1 either way leave nothing to correlate.
 _EVEN = float(np.log(1.1))
-# A group wider by this factor than the room of its own points explains is in pieces.
-_TORN = 1.5
+# Of the largest piece of a group in the map over that in the data: less than this is torn.
+_TORN = 0.9
 
 
 def readings(points: PointTable, whole: Quality) -> tuple[str, ...]:
@@ -35,15 +35,12 @@ def readings(points: PointTable, whole: Quality) -> tuple[str, ...]:
 
 
 def torn_groups(groups: GroupTable) -> tuple[str, ...]:
-    """Name the groups that are wide since they are in pieces, and not since they are sparse."""
-    room = np.exp(groups.density_residual)
-    with np.errstate(invalid="ignore"):
-        torn = np.flatnonzero(groups.drawn / room > _TORN)
+    """Name the groups that are in pieces in the map and not in the data."""
     return tuple(
-        f"{groups.label[g]} seems to be in pieces, or to have points far away: the group is drawn "
-        f"{three_digits(groups.drawn[g])} times as wide as it should be, but its points have "
-        f"{three_digits(room[g])} times the room."
-        for g in torn
+        f"{groups.label[g]} is torn: its largest piece has {groups.piece_map[g]:.0%} of its points "
+        f"in the map and {groups.piece_data[g]:.0%} in the data. Its spread in the map is that of "
+        "all pieces together."
+        for g in np.flatnonzero(groups.piece_map < _TORN * groups.piece_data)
     )
 
 
@@ -151,7 +148,7 @@ def _room_sentences(points: PointTable) -> list[str]:
     residual = np.nan_to_num(points.density_residual)
     wrong = np.abs(residual) > LARGE_RESIDUAL
     if not wrong.any():
-        return ["density_residual: no point has more than twice the room it should have, or half."]
+        return ["density_residual: no point has more than twice the room it should, or half of it."]
     wide, narrow = int((residual > LARGE_RESIDUAL).sum()), int((residual < -LARGE_RESIDUAL).sum())
     sentence = (
         f"density_residual: {_count(wrong)} have more than twice the room they should have "

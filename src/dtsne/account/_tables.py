@@ -106,6 +106,9 @@ class GroupTable(Table):
         Median over its points of the columns of these names.
     density_residual : ndarray of float
         The same of that column: 0 if its points have the room that they should have.
+    piece_data, piece_map : ndarray of float
+        Share of its points in its largest piece, points being in one piece if they are among the
+        `k_neighborhood` nearest of one another, or linked by others of the group that are.
     share_unreliable : ndarray of float
     """
 
@@ -116,6 +119,8 @@ class GroupTable(Table):
     log_radius_data: FloatArray
     log_radius_map: FloatArray
     density_residual: FloatArray
+    piece_data: FloatArray
+    piece_map: FloatArray
     share_unreliable: FloatArray
 
     @property

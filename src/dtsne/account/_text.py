@@ -100,16 +100,27 @@ def _group_section(groups: GroupTable) -> Section:
             _number(groups.spread_map[g]),
             "–" if np.isnan(groups.drawn[g]) else three_digits(groups.drawn[g]),
             "–" if np.isnan(room[g]) else three_digits(room[g]),
+            f"{groups.piece_map[g]:.0%}",
             f"{groups.share_unreliable[g]:.0%}",
         )
         for g in shown
     )
-    header = ("group", "points", "spread in data", "in map", "drawn", "room", "unreliable")
+    header = (
+        "group",
+        "points",
+        "spread in data",
+        "in map",
+        "drawn",
+        "room",
+        "one piece",
+        "unreliable",
+    )
     note = (
         "Spread is the root mean square distance of the points of a group to their mean, in the "
         "units of the data and of the map. Drawn is map over data, 1 being typical of the groups: "
         "1.2 is drawn 20% too wide beside the others. Room is the same for the radii of its "
-        "points, 1 being typical of all points."
+        "points, 1 being typical of all points. One piece is the share of its points in its "
+        "largest piece in the map."
     )
     sentences = (*torn_groups(groups), *_left_out(len(groups), "groups, the smallest,"))
     return Section("Groups", sentences, header, rows, note)
