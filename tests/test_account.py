@@ -358,8 +358,9 @@ def test_reading_a_map_that_keeps_densities(three_gaussians):
     account = account_of(
         X, Y, labels=labels, sigma=model.sigma_, perplexity=model.perplexity_, n_bootstrap=200
     )
-    sizes, neighbours, distances = account.readings
-    assert sizes.startswith("Sizes can be read:")
+    densities, widths, neighbours, distances = account.readings
+    assert densities.startswith("Densities can be read:")
+    assert widths.startswith("Widths of groups can be read:")
     assert neighbours.startswith("Neighbours can be trusted:")
     assert distances.startswith("Distances between clusters can be read:")
     assert not account.points.perplexity_too_large.any()
@@ -372,15 +373,39 @@ def test_reading_a_map_in_which_all_clusters_look_alike(three_gaussians):
     centres = np.array([X[labels == g].mean(axis=0) for g in range(3)])
     Y = centres[labels] + (X - centres[labels]) / np.array([1, 2, 4])[labels, None]
     account = account_of(X, Y, labels=labels, n_bootstrap=200)
-    assert account.readings[0].startswith("Sizes cannot be read:")
+    assert account.readings[0].startswith("Densities cannot be read:")
+    assert account.readings[1].startswith("Widths of groups cannot be read:")
+    assert "the widest beside its true width is 0, the narrowest 2." in page(account)
     np.testing.assert_allclose(account.groups.drawn, [2, 1, 0.5], rtol=0.15)
     assert "have more than twice the room they should have" in page(account)
+
+
+def test_a_group_in_two_places_is_torn():
+    X, Y, labels = blobs(n=150)
+    moved = np.flatnonzero(labels == "B")[:20]
+    Y[moved] += 200.0
+    account = account_of(X, Y, labels=labels, **OPTIONS)
+    close(account.groups.piece_data, 1.0)
+    close(account.groups.piece_map, [1.0, 0.6, 1.0])
+    assert "B is torn: its largest piece has 60% of its points in the map and 100%" in page(account)
+    assert "(groups that are torn aside)" in account.readings[1]
+
+
+def test_radii_beyond_a_cluster_say_nothing_of_density():
+    X, labels, _ = load("2D-samples")
+    account = account_of(X, X, labels=labels, n_bootstrap=0)
+    np.testing.assert_array_equal(account.points.k_too_large, labels == 0)
+    np.testing.assert_array_equal(np.isnan(account.points.density_residual), labels == 0)
+    np.testing.assert_array_equal(account.points.cluster_size, np.where(labels == 0, 100, 0))
+    assert not account.points.unreliable.any()  # no fault of the map
+    assert "k_too_large: 100 of 800 points (12.5%)" in page(account)
+    assert not account_of(X, X, k=50).points.k_too_large.any()
 
 
 def test_reading_a_map_without_sense(rng):
     X, _, _ = blobs()
     readings = account_of(X, rng.normal(size=(120, 2)), **OPTIONS).readings
-    assert readings[0].startswith("Sizes cannot be read:")
+    assert readings[0].startswith("Densities cannot be read:")
     assert readings[1].startswith("Neighbours cannot be trusted:")
     assert readings[2].startswith("Distances between clusters cannot be read:")
 
@@ -594,7 +619,7 @@ def test_points_on_one_spot_in_the_map():
     X, _, _ = blobs(n=40)
     account = account_of(X, np.zeros((40, 2)), **OPTIONS)
     assert account.points.unreliable.all()
-    assert "Sizes: nothing can be said" in page(account)
+    assert "Densities: nothing can be said" in page(account)
 
 
 def test_importing_is_light():

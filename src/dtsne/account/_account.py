@@ -54,10 +54,10 @@ class Account:
 
     @property
     def readings(self) -> tuple[str, ...]:
-        """What sizes, neighbours and distances in the map mean, in a sentence or two each."""
+        """What densities, widths, neighbours and distances in the map mean, in words."""
         from dtsne.account._reading import readings
 
-        return readings(self.points, self.whole)
+        return readings(self.points, self.groups, self.whole)
 
     def __str__(self) -> str:
         from dtsne.account._text import as_plain_text

@@ -20,6 +20,8 @@ _GOOD, _FAIR = 0.8, 0.5
 _GOOD_SLOPES, _FAIR_SLOPE = (2 / 3, 3 / 2), 0.4
 # Of the room of nine points in ten: right within this factor.
 _GOOD_FACTOR, _FAIR_FACTOR = 2.0, 3.0
+# Of the widths of groups, map over data: the largest is no more than this times the smallest.
+_GOOD_WIDTHS, _FAIR_WIDTHS = 1.25, 2.0
 # Of trustworthiness: neighbours are then among about the nearest 5 % of all points, or 15 %.
 _TRUSTED, _PARTLY_TRUSTED = 0.95, 0.85
 # Radii of nine points in ten within a factor of 1.1 either way leave nothing to correlate.
@@ -28,9 +30,14 @@ _EVEN = float(np.log(1.1))
 _TORN = 0.9
 
 
-def readings(points: PointTable, whole: Quality) -> tuple[str, ...]:
-    """Say what sizes, neighbours and distances in the map mean."""
-    said = (_read_sizes(points), _read_neighbors(whole), _read_distances(whole))
+def readings(points: PointTable, groups: GroupTable | None, whole: Quality) -> tuple[str, ...]:
+    """Say what densities, widths, neighbours and distances in the map mean."""
+    said = (
+        _read_densities(points),
+        "" if groups is None else _read_widths(groups),
+        _read_neighbors(whole),
+        _read_distances(whole),
+    )
     return tuple(sentence for sentence in said if sentence)
 
 
@@ -40,11 +47,16 @@ def torn_groups(groups: GroupTable) -> tuple[str, ...]:
         f"{groups.label[g]} is torn: its largest piece has {groups.piece_map[g]:.0%} of its points "
         f"in the map and {groups.piece_data[g]:.0%} in the data. Its spread in the map is that of "
         "all pieces together."
-        for g in np.flatnonzero(groups.piece_map < _TORN * groups.piece_data)
+        for g in np.flatnonzero(_is_torn(groups))
     )
 
 
-def _read_sizes(points: PointTable) -> str:
+def _is_torn(groups: GroupTable) -> BoolArray:
+    torn: BoolArray = groups.piece_map < _TORN * groups.piece_data
+    return torn
+
+
+def _read_densities(points: PointTable) -> str:
     known = np.isfinite(points.density_residual)
     if not known.any():
         why = (
@@ -52,27 +64,48 @@ def _read_sizes(points: PointTable) -> str:
             if points.k_too_large.any()
             else "every point has as many copies as a radius reaches to"
         )
-        return f"Sizes: nothing can be said, as {why}."
+        return f"Densities: nothing can be said, as {why}."
     in_data, in_map = points.log_radius_data[known], points.log_radius_map[known]
     factor = float(np.exp(np.quantile(np.abs(points.density_residual[known]), 0.9)))
     errors = f"the room of nine points in ten is right within a factor of {three_digits(factor)}"
     if np.quantile(np.abs(in_data - np.median(in_data)), 0.9) < _EVEN:
         return (
-            "Sizes: the data is about equally dense everywhere, so that there is little to show; "
-            f"in the map {errors}."
+            "Densities: the data is about equally dense everywhere, so that there is little to "
+            f"show; in the map {errors}."
         )
     correlation, slope = _line(in_data, in_map)
     low, high = _GOOD_SLOPES
     if correlation >= _GOOD and low <= slope <= high and factor <= _GOOD_FACTOR:
-        verdict = "Sizes can be read"
+        verdict = "Densities can be read"
     elif correlation >= _FAIR and slope >= _FAIR_SLOPE and factor <= _FAIR_FACTOR:
-        verdict = "Sizes can be read roughly"
+        verdict = "Densities can be read roughly"
     else:
-        verdict = "Sizes cannot be read"
+        verdict = "Densities cannot be read"
     return (
         f"{verdict}: points twice as far from their neighbours in the data are drawn "
         f"{three_digits(2.0**slope)} times as far from them (log r = {correlation:.2f}), and "
         f"{errors}."
+    )
+
+
+def _read_widths(groups: GroupTable) -> str:
+    whole = np.isfinite(groups.drawn) & ~_is_torn(groups)
+    if whole.sum() < 2:
+        return ""
+    drawn = groups.drawn[whole]
+    factor = float(drawn.max() / drawn.min())
+    if factor <= _GOOD_WIDTHS:
+        verdict = "Widths of groups can be read"
+    elif factor <= _FAIR_WIDTHS:
+        verdict = "Widths of groups can be read roughly"
+    else:
+        verdict = "Widths of groups cannot be read"
+    aside = " (groups that are torn aside)" if whole.sum() < np.isfinite(groups.drawn).sum() else ""
+    widest, narrowest = groups.label[whole][[drawn.argmax(), drawn.argmin()]]
+    return (
+        f"{verdict}: of two that are equally wide in the data, one may be drawn "
+        f"{three_digits(factor)} times as wide as the other{aside}; the widest beside its true "
+        f"width is {widest}, the narrowest {narrowest}."
     )
 
 
@@ -87,9 +120,11 @@ def _line(a: FloatArray, b: FloatArray) -> tuple[float, float]:
 
 def _read_neighbors(whole: Quality) -> str:
     n, k = whole.n, whole.k_neighborhood
+    at_random = k * k / (n - 1)
+    expected = f"{at_random:.1f}" if at_random >= 0.1 else "less than 0.1"
     kept = (
         f"Of the {k} nearest points in the data {k * whole.neighbor_recall:.1f} are among the {k} "
-        f"nearest in the map (at random it would be {k * k / (n - 1):.1f})."
+        f"nearest in the map (at random it would be {expected})."
     )
     trust = whole.trustworthiness
     if np.isnan(trust):

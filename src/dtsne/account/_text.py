@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dtsne.account._reading import readings, torn_groups, warnings_of
+from dtsne.account._reading import torn_groups, warnings_of
 from dtsne.account._tables import three_digits
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Section:
 def sections_of(account: Account) -> list[Section]:
     """Divide an account into the parts of a page."""
     points, whole = account.points, account.whole
-    parts = [Section("What can be read from the map", readings(points, whole))]
+    parts = [Section("What can be read from the map", account.readings)]
     if account.groups is not None and account.ratios is not None:
         parts.append(_group_section(account.groups))
         sentences = account.ratios.sentences
