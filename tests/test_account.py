@@ -387,8 +387,8 @@ def test_a_group_in_two_places_is_torn():
     account = account_of(X, Y, labels=labels, **OPTIONS)
     close(account.groups.piece_data, 1.0)
     close(account.groups.piece_map, [1.0, 0.6, 1.0])
-    assert "B is torn: its largest piece has 60% of its points in the map and 100%" in page(account)
-    assert "(groups that are torn aside)" in account.readings[1]
+    assert "Torn into pieces by the map: B (60%, 100%)." in page(account)
+    assert "(of 2 of 3 groups, the others being torn or unreliable)" in account.readings[1]
 
 
 def test_radii_beyond_a_cluster_say_nothing_of_density():

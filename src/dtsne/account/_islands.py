@@ -30,11 +30,12 @@ if TYPE_CHECKING:
 _POINTS_PER_PERPLEXITY = 1.25
 # Fewer points than this are outliers rather than a cluster.
 _FEWEST = 10
-# The largest g_k in 125 neighbours is below 20 for 99.9 % of the points of the paper's Gaussian and
-# uniform clusters and of the digits; at the end of the cluster of 100 points it is above 100.
-_LEAST_STEP = 20.0
+# The largest g_k of 125 neighbours is below 12 for about 99 % of the points of the paper's Gaussian
+# and uniform clusters and of the digits, and the rest do not agree; at the end of the cluster of
+# 100 points it is above 100, and 14 to 24 at those of rare cell types (docs/account.md).
+_LEAST_STEP = 12.0
 # The same step over k: the end of a large cluster has to be seen without statistics.
-_LEAST_JUMP = 0.5
+_LEAST_JUMP = 0.3
 # 1/δ of more dimensions than any cluster has: distances of whole numbers may be all the same.
 _LEAST_SPREAD = 0.01
 # Share of the points of an island that see its end; those that face another cluster may not.

@@ -86,7 +86,9 @@ def tabulate_points(
         neighbor_recall=recall,
         copy=found.distances[:, 0] == 0 if known.copies is None else known.copies,
         k_too_large=small_for_k > 0,
-        cluster_size=small_for_k if small is None else np.where(small > 0, small, small_for_k),
+        cluster_size=small_for_k
+        if small is None
+        else np.where(small_for_k > 0, small_for_k, small),
         unreliable=unreliable,
         sigma=known.sigma,
         sigma_at_bound=at_bound,

@@ -26,6 +26,8 @@ _GOOD_WIDTHS, _FAIR_WIDTHS = 1.25, 2.0
 _TRUSTED, _PARTLY_TRUSTED = 0.95, 0.85
 # Radii of nine points in ten within a factor of 1.1 either way leave nothing to correlate.
 _EVEN = float(np.log(1.1))
+# Of the points of a group that are unreliable: the group then is.
+_MOSTLY = 0.5
 # Of the largest piece of a group in the map over that in the data: less than this is torn.
 _TORN = 0.9
 
@@ -43,11 +45,16 @@ def readings(points: PointTable, groups: GroupTable | None, whole: Quality) -> t
 
 def torn_groups(groups: GroupTable) -> tuple[str, ...]:
     """Name the groups that are in pieces in the map and not in the data."""
-    return tuple(
-        f"{groups.label[g]} is torn: its largest piece has {groups.piece_map[g]:.0%} of its points "
-        f"in the map and {groups.piece_data[g]:.0%} in the data. Its spread in the map is that of "
-        "all pieces together."
-        for g in np.flatnonzero(_is_torn(groups))
+    torn = np.flatnonzero(_is_torn(groups))
+    if not len(torn):
+        return ()
+    named = ", ".join(
+        f"{groups.label[g]} ({groups.piece_map[g]:.0%}, {groups.piece_data[g]:.0%})" for g in torn
+    )
+    return (
+        f"Torn into pieces by the map: {named}. In brackets the share of the points that are in "
+        "the largest piece, in the map and in the data. The spread of such a group is that of its "
+        "pieces together.",
     )
 
 
@@ -89,7 +96,8 @@ def _read_densities(points: PointTable) -> str:
 
 
 def _read_widths(groups: GroupTable) -> str:
-    whole = np.isfinite(groups.drawn) & ~_is_torn(groups)
+    known = np.isfinite(groups.drawn)
+    whole = known & ~_is_torn(groups) & (groups.share_unreliable < _MOSTLY)
     if whole.sum() < 2:
         return ""
     drawn = groups.drawn[whole]
@@ -100,12 +108,13 @@ def _read_widths(groups: GroupTable) -> str:
         verdict = "Widths of groups can be read roughly"
     else:
         verdict = "Widths of groups cannot be read"
-    aside = " (groups that are torn aside)" if whole.sum() < np.isfinite(groups.drawn).sum() else ""
+    left, n = int(whole.sum()), int(known.sum())
+    of_some = f" (of {left} of {n} groups, the others being torn or unreliable)" if left < n else ""
     widest, narrowest = groups.label[whole][[drawn.argmax(), drawn.argmin()]]
     return (
-        f"{verdict}: of two that are equally wide in the data, one may be drawn "
-        f"{three_digits(factor)} times as wide as the other{aside}; the widest beside its true "
-        f"width is {widest}, the narrowest {narrowest}."
+        f"{verdict}{of_some}: of two that are equally wide in the data, one may be drawn "
+        f"{three_digits(factor)} times as wide as the other; the widest beside its true width is "
+        f"{widest}, the narrowest {narrowest}."
     )
 
 
@@ -202,8 +211,8 @@ def _flag_sentences(points: PointTable, perplexity: float | None) -> list[str]:
         said.append(
             f"perplexity_too_large: {_count(too_large)} are in clusters of "
             f"{_sizes(points, too_large)} points, too few for a perplexity of {perplexity:g}. "
-            "Their scale comes from outside of the cluster, which is drawn too wide. To draw a "
-            "cluster as wide as it is, choose a perplexity of at most half of its points."
+            "Their scale comes from outside of the cluster, whose width in the map means nothing. "
+            "To draw a cluster as wide as it is, choose a perplexity of at most half of its points."
         )
     if at_bound is not None and at_bound.any():
         said.append(

@@ -71,7 +71,8 @@ class PointTable(Table):
         Whether σ was raised to its lower bound, as copies or near-copies have none.
     perplexity_too_large : ndarray of bool or None
         Whether the point is in a cluster of too few points for the perplexity (fewer than 1.25
-        times it), so that σ, and the room in the map, come from outside of the cluster.
+        times it), so that σ, and the room in the map, come from outside of the cluster. Found by
+        the gap around the cluster, and by the number of points of the label.
     label : ndarray or None
     """
 

@@ -170,7 +170,9 @@ def _ordinal(k: int) -> str:
 def _number(value: float) -> str:
     if np.isnan(value):
         return "–"
-    return f"{value:#.3g}" if 1e-3 <= value < 999.5 else f"{value:.4g}"
+    if 99.95 <= value < 1e6:
+        return f"{value:,.0f}"
+    return f"{value:#.3g}" if 1e-3 <= value < 1e6 else f"{value:.3g}"
 
 
 def _aligned(header: tuple[str, ...], rows: tuple[tuple[str, ...], ...]) -> list[str]:
