@@ -1,8 +1,8 @@
 """What the account of a map rests on, as in docs/account.md.
 
 ``python benchmarks/account.py`` prints which points are found to be in clusters too small for the
-perplexity, by set and perplexity, and how often the intervals of ratios of spreads hold the truth;
-with the real sets (DTSNE_DATA or a download), named as arguments, the former for subsets of 4000.
+perplexity, by set and perplexity, what too large a perplexity does to σ, and how often the
+intervals of ratios of spreads hold the truth; with the real sets (DTSNE_DATA or a download), named as arguments, the former for subsets of 4000.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import argparse
 import numpy as np
 from sklearn.decomposition import PCA
 
+from dtsne._affinities import find_sigmas
 from dtsne._neighbors import nearest_neighbors
 from dtsne._threads import limited_threads
 from dtsne.account._bootstrap import interval, resampled_spreads
@@ -49,6 +50,19 @@ def print_small_clusters(names: tuple[str, ...]) -> None:
         print(f"| {name} |", *cells)
 
 
+def print_inflation() -> None:
+    X, labels, _ = load("2D-samples")
+    _, distances = nearest_neighbors(X, 3 * 100)
+    print(
+        "\nσ in the cluster of 100 points, over what its density alone would give (∝ √perplexity)"
+    )
+    usual = 0.0
+    for perplexity in (30, 50, 80, 90, 100):
+        sigma = np.median(find_sigmas(distances**2, perplexity)[labels == 0])
+        usual = usual or sigma / np.sqrt(perplexity)
+        print(f"perplexity {perplexity}: {sigma / usual / np.sqrt(perplexity):.2f}")
+
+
 def coverage(d: int, sizes: tuple[int, int], rng: np.random.Generator) -> float:
     """Share of the 95 % intervals for the ratio of two Gaussians that hold it."""
     held = 0
@@ -76,6 +90,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("sets", nargs="*", help="real sets, beside the synthetic ones")
     print_small_clusters((*SYNTHETIC, *parser.parse_args().sets))
+    print_inflation()
     print_coverage()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import json
 import subprocess
 import sys
@@ -620,6 +621,12 @@ def test_points_on_one_spot_in_the_map():
     account = account_of(X, np.zeros((40, 2)), **OPTIONS)
     assert account.points.unreliable.all()
     assert "Densities: nothing can be said" in page(account)
+
+
+def test_the_example_is_true():
+    import dtsne.account
+
+    assert doctest.testmod(dtsne.account) == (0, 5)
 
 
 def test_importing_is_light():
