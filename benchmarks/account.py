@@ -2,7 +2,8 @@
 
 ``python benchmarks/account.py`` prints which points are found to be in clusters too small for the
 perplexity, by set and perplexity, what too large a perplexity does to σ, and how often the
-intervals of ratios of spreads hold the truth; with the real sets (DTSNE_DATA or a download), named as arguments, the former for subsets of 4000.
+intervals of ratios of spreads hold the truth. Real sets (DTSNE_DATA or a download) that are named
+as arguments are searched for small clusters too, in subsets of 4000 points.
 """
 
 from __future__ import annotations

@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from dtsne._typing import FloatArray, IntArray
 
 # σ of points in a Gaussian cluster of m points is larger than a bigger one of the same density
-# would give them by 12 % at a perplexity of m/2, by half at .8 m and five times at m.
+# would give them by 11 % at a perplexity of m/2, by 44 % at .8 m and nearly five times at m.
 _POINTS_PER_PERPLEXITY = 1.25
 # Fewer points than this are outliers rather than a cluster.
 _FEWEST = 10
 # The largest g_k of 125 neighbours is below 12 for about 99 % of the points of the paper's Gaussian
-# and uniform clusters and of the digits, and the rest do not agree; at the end of the cluster of
-# 100 points it is above 100, and 14 to 24 at those of rare cell types (docs/account.md).
+# and uniform clusters and of the digits, and the rest do not agree (docs/account.md); at the end of
+# their cluster of 100 points it is above 100, at those of rare cell types not far above 12.
 _LEAST_STEP = 12.0
 # The same step over k: the end of a large cluster has to be seen without statistics.
 _LEAST_JUMP = 0.3
