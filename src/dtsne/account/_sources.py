@@ -1,0 +1,132 @@
+"""What an account starts from: a map, and neighbours in the data, perhaps with coordinates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dtsne.quality._inputs import Spaces, check_spaces
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike
+
+    from dtsne._data import Data
+    from dtsne._typing import FloatArray, IntArray
+
+# Distances for which coordinates are points in a space, with spreads and ranks of all others.
+_WITH_COORDINATES = ("euclidean", "cosine")
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """The data and its map, checked, row by row the same points.
+
+    Attributes
+    ----------
+    data : ndarray of shape (n, d) or None
+        Coordinates with Euclidean distances; None where only distances to neighbours are known.
+    map : ndarray of shape (n, 2 or 3)
+    search : callable
+        From a number k of neighbours to their indices, their distances, and the share found.
+    most : int
+        The largest such number.
+    """
+
+    data: FloatArray | None
+    map: FloatArray
+    search: Callable[[int], tuple[IntArray, FloatArray, float]]
+    most: int
+
+    @property
+    def n(self) -> int:
+        """Number of points."""
+        return len(self.map)
+
+    @property
+    def spaces(self) -> Spaces:
+        """Data and map as the measures of quality take them."""
+        return Spaces(np.empty((self.n, 0)) if self.data is None else self.data, self.map)
+
+
+def open_source(X: ArrayLike | None, Y: ArrayLike, metric: str, neighbors: Any) -> Source:
+    """Check what the user gives; nothing is searched for yet."""
+    from dtsne._metrics import METRICS
+
+    known = ("euclidean", "cosine", "correlation", *METRICS, "precomputed")
+    if metric not in known:
+        raise ValueError(f"metric={metric!r} is not known; choose from {', '.join(known)}.")
+    if X is None:
+        if neighbors is None:
+            raise ValueError("X=None leaves nothing to compare the map with; give X or neighbors.")
+        return _from_graph(None, _check_map(Y), neighbors)
+    if metric not in _WITH_COORDINATES:
+        return _from_metric(X, _check_map(Y), metric, neighbors)
+    spaces = check_spaces(X, Y, metric)  # type: ignore[arg-type]
+    if neighbors is not None:
+        return _from_graph(spaces.data, spaces.map, neighbors)
+    return _from_points(spaces)
+
+
+def _check_map(Y: ArrayLike) -> FloatArray:
+    shape = np.shape(Y)
+    return check_spaces(np.zeros((shape[0] if shape else 0, 1)), Y).map
+
+
+def _from_points(spaces: Spaces) -> Source:
+    from dtsne._data import MAX_EXACT_NEIGHBORS
+    from dtsne._input import prepare
+    from dtsne._neighbors import nearest_neighbors
+
+    def search(k: int) -> tuple[IntArray, FloatArray, float]:
+        if spaces.n <= MAX_EXACT_NEIGHBORS:
+            return *nearest_neighbors(spaces.data, k), 1.0
+        # In the middle, and of size 1 or so, as the search is in float32.
+        return _search_in(prepare(spaces.data, metric="euclidean", n_pcs=None), k)
+
+    return Source(spaces.data, spaces.map, search, spaces.n - 1)
+
+
+def _from_graph(data: FloatArray | None, map_: FloatArray, neighbors: Any) -> Source:
+    from dtsne._given_neighbors import GivenNeighbors, graph_of
+
+    graph = graph_of(neighbors, len(map_))
+    degrees = np.diff(graph.indptr)
+    if degrees.min() == 0:
+        raise ValueError(
+            f"Row {degrees.argmin()} of the given graph has no neighbours other than itself; "
+            "search for more, or leave such points out."
+        )
+    given = GivenNeighbors(graph, 1.0, None)
+    return Source(data, map_, given.neighbors, int(degrees.min()))
+
+
+def _from_metric(X: Any, map_: FloatArray, metric: str, neighbors: Any) -> Source:
+    from scipy.sparse import issparse
+    from sklearn.utils import check_array
+
+    from dtsne._data import Points
+    from dtsne._input import prepare
+
+    checked = check_array(X, accept_sparse="csr", dtype=np.float64, input_name="X")
+    if checked.shape[0] != len(map_):
+        raise ValueError(
+            f"X has {checked.shape[0]} rows and Y has {len(map_)}; "
+            "give both for the same points, in the same order."
+        )
+    if neighbors is not None:
+        return _from_graph(None, map_, neighbors)
+    if metric == "precomputed" and issparse(checked):
+        return _from_graph(None, map_, checked)
+    data = prepare(checked, metric=metric, n_pcs=None)
+    coordinates = data.coordinates * data.unit if isinstance(data, Points) else None
+    return Source(coordinates, map_, partial(_search_in, data), len(map_) - 1)
+
+
+def _search_in(data: Data, k: int) -> tuple[IntArray, FloatArray, float]:
+    indices, distances, recall = data.neighbors(k)
+    return indices, distances * data.unit, recall
