@@ -55,18 +55,35 @@ _XYZ_OF_LINEAR_RGB = np.array(
         [0.0193339, 0.1191920, 0.9503041],
     ]
 )
-# Lightness of the colours added to the eight: visible on white, and still a colour.
-_LIGHTNESS = (25.0, 85.0)
-# A distance seen without one kind of cone counts as this much more, as the space of such colours
-# has one dimension less: asking for the same there would leave no room for anyone else.
-_LENIENCE = {"normal": 1.0, "deuteranopia": 0.7, "protanopia": 0.7}
+# To Oklab (Ottosson, 2020), in which blues are as far apart as they look; in CIE Lab they are less.
+_CONES_OF_LINEAR_RGB = np.array(
+    [
+        [0.4122214708, 0.5363325363, 0.0514459929],
+        [0.2119034982, 0.6806995451, 0.1073969566],
+        [0.0883024619, 0.2817188376, 0.6299787005],
+    ]
+)
+_OKLAB_OF_CONES = np.array(
+    [
+        [0.2104542553, 0.7936177850, -0.0040720468],
+        [1.9779984951, -2.4285922050, 0.4505937099],
+        [0.0259040371, 0.7827717662, -0.8086757660],
+    ]
+)
+_OKLAB_SCALE = 220.0  # which makes its distances about as long as those of CIE Lab
+# Lightness and chroma of the colours added to the eight: visible on white, and not glaring.
+_LIGHTNESS = (28.0, 86.0)
+_MOST_CHROMA = 90.0
+# A distance seen without one kind of cone counts as longer, as the space of such colours has one
+# dimension less: asking for the same there would leave no room for anyone else.
+_WEIGHTS = {"normal": 1.0, "deuteranopia": 1 / 0.6, "protanopia": 1 / 0.6}
 
 
 def categorical_colors(n: int) -> list[str]:
     """Return n colours that stay apart, also for the colour-blind.
 
-    Up to 8 they are those of Okabe and Ito. Each further one is the colour farthest, in CIE Lab,
-    from all before it, white and the grey of missing values, as seen with normal vision,
+    Up to 8 they are those of Okabe and Ito. Each further one is the colour farthest, in CIE Lab and
+    Oklab, from all before it, white and the grey of missing values, as seen with normal vision,
     deuteranopia and protanopia. So a list is the beginning of any longer one.
 
     Parameters
@@ -88,16 +105,13 @@ def categorical_colors(n: int) -> list[str]:
 def _extended(n: int) -> tuple[str, ...]:
     levels = np.arange(0, 256, 17) / 255
     candidates = np.stack(np.meshgrid(levels, levels, levels), axis=-1).reshape(-1, 3)
-    lightness = lab(candidates)[:, 0]
-    candidates = candidates[(lightness >= _LIGHTNESS[0]) & (lightness <= _LIGHTNESS[1])]
-    seen = {vision: lab(candidates, vision) for vision in _VISIONS}
+    lightness, *ab = lab(candidates).T
+    suitable = (lightness >= _LIGHTNESS[0]) & (lightness <= _LIGHTNESS[1])
+    candidates = candidates[suitable & (np.hypot(*ab) <= _MOST_CHROMA)]
+    seen = _appearances(candidates)
 
     def distances(color: FloatArray) -> FloatArray:
-        apart = [
-            np.linalg.norm(seen[vision] - lab(color, vision), axis=1) / _LENIENCE[vision]
-            for vision in _VISIONS
-        ]
-        nearest: FloatArray = np.min(apart, axis=0)
+        nearest: FloatArray = np.linalg.norm(seen - _appearances(color[None]), axis=-1).min(axis=0)
         return nearest
 
     chosen = list(OKABE_ITO)
@@ -107,6 +121,17 @@ def _extended(n: int) -> tuple[str, ...]:
         chosen.append("#{:02X}{:02X}{:02X}".format(*np.rint(255 * best).astype(int)))
         nearest = np.minimum(nearest, distances(best))
     return tuple(chosen)
+
+
+def _appearances(srgb: FloatArray) -> FloatArray:
+    """Place colours (..., 3) in all spaces and visions (6, ..., 3) in which they have to differ."""
+    return np.stack(
+        [
+            weight * space(srgb, vision)
+            for vision, weight in _WEIGHTS.items()
+            for space in (lab, _oklab)
+        ]
+    )
 
 
 def rgb(colors: Iterable[Any]) -> FloatArray:
@@ -146,11 +171,21 @@ def to_srgb(linear: FloatArray) -> FloatArray:
 
 def lab(srgb: FloatArray, vision: str = "normal") -> FloatArray:
     """Turn sRGB into CIE Lab (white D65), as seen with some vision."""
-    linear = np.clip(to_linear(np.asarray(srgb)) @ _VISIONS[vision].T, 0, 1)
-    t = linear @ _XYZ_OF_LINEAR_RGB.T / _XYZ_OF_LINEAR_RGB.sum(axis=1)
+    t = _seen_light(srgb, vision) @ _XYZ_OF_LINEAR_RGB.T / _XYZ_OF_LINEAR_RGB.sum(axis=1)
     f = np.where(t > (6 / 29) ** 3, np.cbrt(t), t / (3 * (6 / 29) ** 2) + 4 / 29)
     x, y, z = f[..., 0], f[..., 1], f[..., 2]
     return np.stack([116 * y - 16, 500 * (x - y), 200 * (y - z)], axis=-1)
+
+
+def _oklab(srgb: FloatArray, vision: str) -> FloatArray:
+    cones = np.cbrt(_seen_light(srgb, vision) @ _CONES_OF_LINEAR_RGB.T)
+    scaled: FloatArray = _OKLAB_SCALE * cones @ _OKLAB_OF_CONES.T
+    return scaled
+
+
+def _seen_light(srgb: FloatArray, vision: str) -> FloatArray:
+    light: FloatArray = np.clip(to_linear(np.asarray(srgb)) @ _VISIONS[vision].T, 0, 1)
+    return light
 
 
 def least_distance(colors: Iterable[Any], vision: str = "normal") -> float:

@@ -29,7 +29,7 @@ def draw_legend(ax: Axes, coloring: Coloring, *, with_groups: bool, height: floa
     if coloring.missing.any():
         handles.append(_handle(_MISSING_NAME, _colors.MISSING))
     if handles:
-        _place_legend(ax, handles, height, beside=not isinstance(coloring, Quantity))
+        _place_legend(ax, handles, height)
 
 
 def _group_handles(coloring: Categories) -> list[Any]:
@@ -46,7 +46,7 @@ def _handle(name: str, color: Any) -> Any:
     return Line2D([], [], linestyle="", marker="o", markersize=6, color=color, label=short)
 
 
-def _place_legend(ax: Axes, handles: list[Any], height: float, *, beside: bool) -> None:
+def _place_legend(ax: Axes, handles: list[Any], height: float) -> None:
     columns = int(np.ceil(len(handles) / max(height * _LINES_PER_INCH, 4)))
     options: dict[str, Any] = {"fontsize": "small", "ncols": columns, "handletextpad": 0.2}
     labels = [handle.get_label() for handle in handles]
@@ -54,9 +54,9 @@ def _place_legend(ax: Axes, handles: list[Any], height: float, *, beside: bool) 
     laid_out = ax.figure.get_layout_engine() is not None
     if not laid_out:
         options |= {"loc": "upper right", "framealpha": 0.8}
-    elif beside:
+    elif len(handles) > 1:
         options |= {"loc": "upper left", "bbox_to_anchor": (1.01, 1), "borderaxespad": 0}
-    else:  # where the bar of a quantity stands beside
+    else:  # one is not worth a margin of its own
         options |= {"loc": "upper right", "bbox_to_anchor": (1, 0), "borderaxespad": 0.2}
     legend = ax.legend(handles, labels, frameon=not laid_out, **options)
     for text in legend.get_texts():

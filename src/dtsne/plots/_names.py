@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.artist import Artist, allow_rasterization
 from matplotlib.lines import Line2D
-from matplotlib.patheffects import withStroke
+from matplotlib.patheffects import Stroke
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox, IdentityTransform
 
-from dtsne.plots._places import spread_boxes
+from dtsne.plots._places import Places, spread_boxes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,17 +24,21 @@ if TYPE_CHECKING:
 _WIDTH = 18  # characters, after which a name is broken
 _LINES = 3
 _FEW = 12  # with more names than this they are written smaller
+_GAP = 3.0  # pixels between a group and a name above it
 
 
 class Names(Artist):
-    """Names at places of a map, moved apart, with thin lines to where the moved ones belong."""
+    """Names of groups in their midst, or above those that they would cover.
 
-    def __init__(self, ax: Axes, names: Sequence[str], places: FloatArray) -> None:
+    They are moved until they lie apart; a thin line leads from a moved one to where it belongs.
+    """
+
+    def __init__(self, ax: Axes, names: Sequence[str], places: Places) -> None:
         super().__init__()
         self.places = places
         self.set_zorder(5)
         self.set_in_layout(False)
-        halo = withStroke(linewidth=2.5, foreground=ax.get_facecolor(), alpha=0.85)
+        self._halo = Stroke(linewidth=3, foreground=ax.get_facecolor(), alpha=0.9)
         size = "small" if len(names) <= _FEW else "x-small"
         self.texts = [
             Text(
@@ -44,9 +48,8 @@ class Names(Artist):
                 fontsize=size,
                 ha="center",
                 va="center",
-                linespacing=0.95,
+                linespacing=1.05,
                 transform=IdentityTransform(),
-                path_effects=[halo],
                 parse_math=False,
             )
             for name in names
@@ -55,31 +58,47 @@ class Names(Artist):
         for text in self.texts:
             text.set_figure(ax.figure)
 
-    def arrange(self, renderer: Any) -> list[Bbox]:
-        """Place the texts for the present size of the axes; return the boxes they take."""
+    def arrange(self, renderer: Any) -> tuple[list[Bbox], FloatArray]:
+        """Place the texts for the present size of the axes; return their boxes and anchors."""
         assert self.axes is not None
-        anchors = self.axes.transData.transform(self.places)
         boxes = [text.get_window_extent(renderer) for text in self.texts]
         sizes = np.array([(box.width, box.height) for box in boxes])
+        anchors = self._anchors(sizes)
         room = self.axes.bbox
         centers = spread_boxes(anchors, sizes, np.array(room.min), np.array(room.max))
         for text, center in zip(self.texts, centers, strict=True):
             text.set_position((float(center[0]), float(center[1])))
-        return [Bbox.from_bounds(*(c - s / 2), *s) for c, s in zip(centers, sizes, strict=True)]
+        placed = [Bbox.from_bounds(*(c - s / 2), *s) for c, s in zip(centers, sizes, strict=True)]
+        return placed, anchors
+
+    def _anchors(self, sizes: FloatArray) -> FloatArray:
+        assert self.axes is not None
+        to_pixels = self.axes.transData
+        anchors: FloatArray = to_pixels.transform(self.places.centers)
+        above = self.places.centers + np.column_stack(
+            [0 * self.places.reaches, self.places.reaches]
+        )
+        reaches = (to_pixels.transform(above) - anchors)[:, 1]
+        # A name about as large as its group would hide it.
+        covered = 2 * reaches < np.minimum(1.2 * sizes[:, 0], 4 * sizes[:, 1])
+        anchors[covered, 1] += (reaches + sizes[:, 1] / 2 + _GAP)[covered]
+        return anchors
 
     @allow_rasterization
     def draw(self, renderer: Any) -> None:
         """Draw the names for the present size of the axes."""
         if not self.get_visible() or not self.texts:
             return
-        assert self.axes is not None
-        anchors = self.axes.transData.transform(self.places)
-        for anchor, box in zip(anchors, self.arrange(renderer), strict=True):
+        for box, anchor in zip(*self.arrange(renderer), strict=True):
             self._draw_leader(anchor, box, renderer)
-        for text in self.texts:
-            text.draw(renderer)
+        # All halos first: one drawn later would cut into the lines and names before it.
+        for effects in ([self._halo], []):
+            for text in self.texts:
+                text.set_path_effects(effects)
+                text.draw(renderer)
 
     def _draw_leader(self, anchor: FloatArray, box: Bbox, renderer: Any) -> None:
+        assert self.axes is not None
         nearest = np.clip(anchor, box.min, box.max)
         if np.linalg.norm(nearest - anchor) < box.height / 4:
             return

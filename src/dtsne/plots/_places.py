@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -11,6 +11,8 @@ from dtsne.plots._style import local_density
 if TYPE_CHECKING:
     from dtsne._typing import FloatArray, IntArray
 
+# Share of a group's points that its reach has to hold.
+_WITHIN = 0.8
 # A medoid compares all pairs; so many points tell it as well.
 _SAMPLE = 400
 _ROUNDS = 400
@@ -18,15 +20,22 @@ _PULL = 0.03
 _PADDING = 2.0
 
 
-def group_places(Y: FloatArray, codes: IntArray, n_groups: int, seed: int = 0) -> FloatArray:
-    """Return a place (n_groups, 2) for each group's name; nan for groups without points.
+class Places(NamedTuple):
+    """Where groups lie, and how far from there most of their points."""
+
+    centers: FloatArray
+    reaches: FloatArray
+
+
+def group_places(Y: FloatArray, codes: IntArray, n_groups: int, seed: int = 0) -> Places:
+    """Find the middle of each group; nan for groups without points.
 
     It is the medoid weighted by density: the point of the group that is nearest to all others,
     where those in dense parts count more. So it lies among points, and in the main part of a group
     that is in pieces.
     """
     rng = np.random.default_rng(seed)
-    places = np.full((n_groups, 2), np.nan)
+    centers, reaches = np.full((n_groups, 2), np.nan), np.full(n_groups, np.nan)
     order = np.argsort(codes, kind="stable")
     bounds = np.searchsorted(codes[order], np.arange(n_groups + 1))
     for group in range(n_groups):
@@ -34,15 +43,15 @@ def group_places(Y: FloatArray, codes: IntArray, n_groups: int, seed: int = 0) -
         if len(members) > _SAMPLE:
             members = rng.choice(members, _SAMPLE, replace=False)
         if len(members):
-            places[group] = _medoid(Y[members])
-    return places
+            centers[group], reaches[group] = _medoid(Y[members])
+    return Places(centers, reaches)
 
 
-def _medoid(points: FloatArray) -> FloatArray:
+def _medoid(points: FloatArray) -> tuple[FloatArray, float]:
     weights = local_density(points, 1.0, 1.0)
     apart = np.linalg.norm(points[:, None] - points[None], axis=-1)
-    place: FloatArray = points[(apart @ (weights / weights.max())).argmin()]
-    return place
+    at = (apart @ (weights / weights.max())).argmin()
+    return points[at], float(np.quantile(apart[at], _WITHIN))
 
 
 def spread_boxes(

@@ -12,7 +12,7 @@ from dtsne.plots._coloring import Categories, Coloring
 from dtsne.plots._colors import MISSING, SINGLE, rgb
 from dtsne.plots._inputs import check_map
 from dtsne.plots._legends import draw_legend
-from dtsne.plots._places import group_places
+from dtsne.plots._places import Places, group_places
 from dtsne.plots._scale_bar import density_scale_bar
 from dtsne.plots._style import PointStyle, point_style
 
@@ -208,4 +208,8 @@ def _write_names(ax: Axes, Y: FloatArray, coloring: Categories) -> None:
     sizes = coloring.groups.sizes
     largest = np.argsort(-sizes, kind="stable")[:_MOST_NAMES]
     chosen = np.sort(largest[sizes[largest] > 0])
-    Names(ax, [coloring.names[i] for i in chosen], places[chosen])
+    Names(
+        ax,
+        [coloring.names[i] for i in chosen],
+        Places(places.centers[chosen], places.reaches[chosen]),
+    )

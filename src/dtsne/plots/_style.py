@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 # Diameters in points (1/72 inch): below, a point is lost; above, it looks like a symbol.
 _DIAMETERS = (1.2, 6.0)
 # Share of the paper that the points should cover where a typical one lies.
-_COVER = 0.45
+_COVER = 0.7
 # Opacity of one point, and of what lies on top of one another in the densest tenth.
 _OPACITY, _STACKED_OPACITY = 0.85, 0.95
 _LEAST_ALPHA = 0.12
