@@ -1,4 +1,4 @@
-"""Every picture of ``dtsne.plots``, from digits and G3-d: ``python examples/pictures.py FOLDER``."""
+"""Every picture of `dtsne.plots`, of digits and G3-d: ``python examples/pictures.py FOLDER``."""
 
 from __future__ import annotations
 

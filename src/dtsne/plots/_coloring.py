@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -12,7 +13,7 @@ from dtsne.plots._inputs import Groups, check_labels, check_names, check_values
 from dtsne.plots._raster import Grid, mean_per_pixel
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from matplotlib.colors import Colormap
 
@@ -169,7 +170,7 @@ def _palette(
     if colors is None:
         return _colors.rgb(_colors.categorical_colors(len(labels)))
     try:
-        if hasattr(colors, "keys"):
+        if isinstance(colors, Mapping):
             return _colors.rgb([colors[label] for label in labels])
         return _colors.rgb([colors[i] for i in range(len(labels))])
     except (KeyError, IndexError) as error:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import ArrayLike
 
@@ -94,7 +95,7 @@ def check_radii(values: ArrayLike, n: int, name: str) -> FloatArray:
 
 def check_unit(unit: float) -> float:
     """Return the length that one unit of the map has in the data."""
-    if not (np.isscalar(unit) and np.isreal(unit) and np.isfinite(unit) and unit > 0):
+    if np.ndim(unit) or not np.isfinite(unit) or not unit > 0:
         raise ValueError(
             f"unit={unit!r} has to be one positive number, the distance in the data that is one "
             "unit of the map: np.median(model.sigma_)."
@@ -129,7 +130,7 @@ def check_names(
     """Return what is written for each label."""
     if names is None:
         return tuple(str(label) for label in labels)
-    if hasattr(names, "keys"):
+    if isinstance(names, Mapping):
         return tuple(str(names.get(label, label)) for label in labels)
     try:
         return tuple(str(names[label]) for label in labels)

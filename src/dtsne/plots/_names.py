@@ -6,9 +6,9 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.artist import Artist, allow_rasterization
+from matplotlib.artist import Artist
 from matplotlib.lines import Line2D
-from matplotlib.patheffects import Stroke
+from matplotlib.patheffects import AbstractPathEffect, Stroke
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox, IdentityTransform
 
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 _WIDTH = 18  # characters, after which a name is broken
 _LINES = 3
 _FEW = 12  # with more names than this they are written smaller
-_GAP = 3.0  # pixels between a group and a name above it
+_SPARSE = 12  # points, of which none is to be covered
+_GAP = 3.0  # points of paper (1/72 inch) between a group and a name above it
 
 
 class Names(Artist):
@@ -74,17 +75,17 @@ class Names(Artist):
     def _anchors(self, sizes: FloatArray) -> FloatArray:
         assert self.axes is not None
         to_pixels = self.axes.transData
-        anchors: FloatArray = to_pixels.transform(self.places.centers)
-        above = self.places.centers + np.column_stack(
-            [0 * self.places.reaches, self.places.reaches]
-        )
-        reaches = (to_pixels.transform(above) - anchors)[:, 1]
-        # A name about as large as its group would hide it.
-        covered = 2 * reaches < np.minimum(1.2 * sizes[:, 0], 4 * sizes[:, 1])
-        anchors[covered, 1] += (reaches + sizes[:, 1] / 2 + _GAP)[covered]
+        centers, reaches, n_points = self.places
+        anchors: FloatArray = to_pixels.transform(centers)
+        top = to_pixels.transform(centers + np.column_stack([0 * reaches, reaches]))
+        reaches = (top - anchors)[:, 1]
+        width, height = sizes.T
+        # A name about as large as its group, or as sparse a one, would hide it.
+        hidden = (2 * reaches < np.minimum(1.2 * width, 4 * height)) | (n_points < _SPARSE)
+        raised = np.minimum(reaches, 2 * height) + height / 2 + _GAP * self.axes.figure.dpi / 72
+        anchors[hidden, 1] += raised[hidden]
         return anchors
 
-    @allow_rasterization
     def draw(self, renderer: Any) -> None:
         """Draw the names for the present size of the axes."""
         if not self.get_visible() or not self.texts:
@@ -92,7 +93,8 @@ class Names(Artist):
         for box, anchor in zip(*self.arrange(renderer), strict=True):
             self._draw_leader(anchor, box, renderer)
         # All halos first: one drawn later would cut into the lines and names before it.
-        for effects in ([self._halo], []):
+        halo: list[AbstractPathEffect] = [self._halo]
+        for effects in (halo, []):
             for text in self.texts:
                 text.set_path_effects(effects)
                 text.draw(renderer)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -33,7 +33,7 @@ def side_by_side(
     panel_size: float = 4.0,
     radius_ratios: bool = False,
     units: Mapping[str, float] | None = None,
-    legend: bool | str = "auto",
+    legend: bool | Literal["auto"] = "auto",
     title: str | None = None,
     **options: Any,
 ) -> Figure:

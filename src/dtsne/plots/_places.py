@@ -21,10 +21,11 @@ _PADDING = 2.0
 
 
 class Places(NamedTuple):
-    """Where groups lie, and how far from there most of their points."""
+    """Where groups lie, how far from there most of their points, and how many there are."""
 
     centers: FloatArray
     reaches: FloatArray
+    sizes: IntArray
 
 
 def group_places(Y: FloatArray, codes: IntArray, n_groups: int, seed: int = 0) -> Places:
@@ -44,7 +45,7 @@ def group_places(Y: FloatArray, codes: IntArray, n_groups: int, seed: int = 0) -
             members = rng.choice(members, _SAMPLE, replace=False)
         if len(members):
             centers[group], reaches[group] = _medoid(Y[members])
-    return Places(centers, reaches)
+    return Places(centers, reaches, np.diff(bounds))
 
 
 def _medoid(points: FloatArray) -> tuple[FloatArray, float]:
@@ -79,17 +80,17 @@ def spread_boxes(
     anchors = np.clip(anchors, least, most)
     centers = anchors.copy()
     reach = half[:, None] + half[None]
+    others = ~np.eye(len(half), dtype=bool)
     # Of two in the same place, the first goes down and to the left.
     first = np.where(np.arange(len(half))[:, None] < np.arange(len(half))[None], -1.0, 1.0)
     for at in range(_ROUNDS):
         apart = centers[:, None] - centers[None]
         overlap = reach - np.abs(apart)
-        both = (overlap > 1e-6).all(axis=-1)
-        np.fill_diagonal(both, val=False)
+        both = np.all(overlap > 1e-6, axis=-1) & others
         if not both.any():
             break
         side = np.where(apart == 0, first[..., None], np.sign(apart))
-        along_x = (overlap[..., 0] < overlap[..., 1])[..., None] == [True, False]
+        along_x = np.less(overlap[..., :1], overlap[..., 1:]) == [True, False]
         push = np.where(both[..., None] & along_x, side * overlap / 2, 0.0).sum(axis=1)
         # Several pushes at once overshoot; half of each goes on settling.
         centers = centers + np.where(both.sum(axis=1)[:, None] > 1, 0.6, 1.0) * push

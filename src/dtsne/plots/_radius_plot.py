@@ -127,7 +127,8 @@ def _draw_dots(
     style = point_style(points[known], 72 * width, 72 * height)
     order = np.random.default_rng(random_state).permutation(np.flatnonzero(known))
     ax.scatter(
-        *points[order].T,
+        points[order, 0],
+        points[order, 1],
         c=coloring.of_points()[order],
         s=style.size,
         alpha=style.alpha,
@@ -139,5 +140,5 @@ def _draw_dots(
 def _correlation(points: FloatArray) -> str:
     if (np.ptp(points, axis=0) == 0).any():
         return "no correlation: radii are all the same"
-    found = np.corrcoef(points.T)[0, 1]
+    found = float(np.corrcoef(points[:, 0], points[:, 1])[0, 1])
     return f"correlation {found:.3f}\n{len(points):,} points"

@@ -72,7 +72,7 @@ def count_pixels(Y: FloatArray, grid: Grid) -> IntArray:
 def mean_per_pixel(Y: FloatArray, columns: FloatArray, grid: Grid) -> FloatArray:
     """Average columns (n, c) over the points in and next to each pixel; nan where none are."""
     pixels, n_pixels = grid.pixels(Y), grid.shape[0] * grid.shape[1]
-    counts = spread(count_pixels(Y, grid).astype(np.float64))
+    counts = spread(count_pixels(Y, grid))
     sums = [
         spread(np.bincount(pixels, weights=column, minlength=n_pixels).reshape(grid.shape))
         for column in columns.T
@@ -81,9 +81,9 @@ def mean_per_pixel(Y: FloatArray, columns: FloatArray, grid: Grid) -> FloatArray
         return np.stack(sums, axis=-1) / counts[..., None]
 
 
-def spread(image: FloatArray) -> FloatArray:
+def spread(image: FloatArray | IntArray) -> FloatArray:
     """Add to each pixel those on its four sides: a point of one pixel is too small to see."""
-    wide = image.copy()
+    wide = image.astype(np.float64)
     wide[1:] += image[:-1]
     wide[:-1] += image[1:]
     wide[:, 1:] += image[:, :-1]

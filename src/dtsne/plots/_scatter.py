@@ -132,12 +132,9 @@ def scatter_map(
         )
         _draw_points(ax, Y, coloring, style, random_state)
     frame_map(ax, title)
-    named = annotate and isinstance(coloring, Categories) and coloring.listed
-    if isinstance(coloring, Categories) and named:
-        _write_names(ax, Y, coloring)
+    all_named = annotate and isinstance(coloring, Categories) and _write_names(ax, Y, coloring)
     if legend is not False:
-        with_groups = legend is True or not named or len(coloring.names) > _MOST_NAMES
-        draw_legend(ax, coloring, with_groups=with_groups, height=height)
+        draw_legend(ax, coloring, with_groups=legend is True or not all_named, height=height)
     if unit is not None:
         density_scale_bar(ax, unit)
     return ax
@@ -174,7 +171,8 @@ def _draw_points(
     missing = coloring.missing[order]
     order = np.concatenate([order[missing], order[~missing]])
     ax.scatter(
-        *Y[order].T,
+        Y[order, 0],
+        Y[order, 1],
         c=coloring.of_points()[order],
         s=style.size,
         alpha=style.alpha,
@@ -189,7 +187,7 @@ def _draw_image(
     from matplotlib.image import AxesImage
 
     grid = _raster.make_grid(Y, width, height)
-    counts = _raster.spread(_raster.count_pixels(Y, grid).astype(np.float64))
+    counts = _raster.spread(_raster.count_pixels(Y, grid))
     image = np.empty((*grid.shape, 4))
     colors = coloring.of_pixels(Y, grid)
     image[..., :3] = np.where(np.isnan(colors), rgb([MISSING])[0], colors)
@@ -201,15 +199,16 @@ def _draw_image(
     ax.update_datalim([(left, bottom), (right, top)])
 
 
-def _write_names(ax: Axes, Y: FloatArray, coloring: Categories) -> None:
+def _write_names(ax: Axes, Y: FloatArray, coloring: Categories) -> bool:
+    """Write the names of groups on a map; return whether all of them stand there."""
+    if not coloring.listed:
+        return False
     from dtsne.plots._names import Names
 
     places = group_places(Y, coloring.groups.codes, len(coloring.names))
     sizes = coloring.groups.sizes
     largest = np.argsort(-sizes, kind="stable")[:_MOST_NAMES]
     chosen = np.sort(largest[sizes[largest] > 0])
-    Names(
-        ax,
-        [coloring.names[i] for i in chosen],
-        Places(places.centers[chosen], places.reaches[chosen]),
-    )
+    places = Places(places.centers[chosen], places.reaches[chosen], places.sizes[chosen])
+    Names(ax, [coloring.names[i] for i in chosen], places)
+    return len(chosen) == np.count_nonzero(sizes)

@@ -11,12 +11,13 @@ if TYPE_CHECKING:
     from dtsne._typing import FloatArray
 
 # Diameters in points (1/72 inch): below, a point is lost; above, it looks like a symbol.
-_DIAMETERS = (1.2, 6.0)
+_DIAMETERS = (1.4, 6.0)
 # Share of the paper that the points should cover where a typical one lies.
 _COVER = 0.7
-# Opacity of one point, and of what lies on top of one another in the densest tenth.
+# Opacity of one point, and of what lies on top of one another in the denser half.
 _OPACITY, _STACKED_OPACITY = 0.85, 0.95
-_LEAST_ALPHA = 0.12
+# Below this a single point of a pale colour is not seen.
+_LEAST_ALPHA = 0.3
 _MOST_CELLS = 512
 
 
@@ -43,7 +44,7 @@ def point_style(Y: FloatArray, width: float, height: float) -> PointStyle:
     if len(Y) == 0:
         return PointStyle(_DIAMETERS[1], _OPACITY)
     density = local_density(Y, width, height)
-    typical, high = np.quantile(density, [0.5, 0.9])
+    typical, high = np.quantile(density, [0.5, 0.75])
     disc = np.pi / 4
     diameter = float(np.clip(np.sqrt(_COVER / (disc * typical)), *_DIAMETERS))
     stacked = high * disc * diameter**2
@@ -56,10 +57,10 @@ def point_style(Y: FloatArray, width: float, height: float) -> PointStyle:
 def local_density(Y: FloatArray, width: float, height: float) -> FloatArray:
     """Return how many points lie on a square point of paper around each."""
     low = Y.min(axis=0)
-    extent = np.maximum(Y.max(axis=0) - low, np.finfo(np.float64).tiny)
-    scale = min(width / extent[0], height / extent[1])
-    if not np.isfinite(scale):  # all lie in one place
+    extent = Y.max(axis=0) - low
+    if not extent.any():  # all lie in one place
         return np.full(len(Y), len(Y) / max(_DIAMETERS) ** 2)
+    scale = 1 / max(extent[0] / width, extent[1] / height)
     # As fine as there are still several points in a cell.
     n_cells = int(np.clip(np.sqrt(len(Y) / 4), 4, _MOST_CELLS))
     side = extent.max() / n_cells
