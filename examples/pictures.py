@@ -22,35 +22,35 @@ def log_radii(points, k) -> np.ndarray:
 
 def draw_digits(save) -> None:
     digits = load("digits")
-    model = DTSNE(perplexity=50)
-    Y = model.fit_transform(digits.X)
-    unit = np.median(model.sigma_)
+    Y = DTSNE(perplexity=50).fit_transform(digits.X)
     in_data, in_map = log_radii(digits.X, 50), log_radii(Y, 50)
     residual = in_map - in_data
+    unit = plots.radius_unit(in_data, in_map)
+    print(f"digits: one unit of the map is {unit:.2f} in the data, by 50 neighbours")
     names = {digit: f"digit {digit}" for digit in range(10)}
-    save("map", plots.scatter_map(Y, labels=digits.labels, names=names, unit=unit))
-    save("radii", plots.radius_map(Y, in_data, unit=unit))
+    save("map", plots.scatter_map(Y, labels=digits.labels, names=names))
+    ax = plots.radius_map(Y, in_data, value_name="radius of 50 neighbours in the data")
+    save("radii", plots.density_scale_bar(ax, unit, length=50))
     save("residuals", plots.residual_map(Y, residual - np.median(residual)))
     save("radius-plot", plots.radius_plot(in_data, in_map))
 
 
 def draw_three_gaussians(save) -> None:
     three = load("G3-d")
-    models = {"t-SNE": DTSNE(density_scale=0), "dtSNE": DTSNE()}
-    maps = {name: model.fit_transform(three.X) for name, model in models.items()}
-    unit = np.median(models["dtSNE"].sigma_)
-    figure = plots.side_by_side(
-        maps,
-        labels=three.labels,
-        names=["spread 2", "spread 4", "spread 8"],
-        radius_ratios=True,
-        units={"dtSNE": unit},
-    )
+    names = ["spread 2", "spread 4", "spread 8"]
+    maps = {
+        "t-SNE": DTSNE(density_scale=0).fit_transform(three.X),
+        "dtSNE": DTSNE().fit_transform(three.X),
+    }
+    figure = plots.side_by_side(maps, labels=three.labels, names=names, radius_ratios=True)
     save("side-by-side", figure)
     Y = maps["dtSNE"]
-    ax = plots.scatter_map(Y, labels=three.labels, annotate=False, legend=False, unit=unit)
-    radius = np.exp(log_radii(three.X, 100))
-    save("circles", plots.iso_radius_glyphs(ax, Y, radius, unit=unit))
+    in_data, in_map = log_radii(three.X, 30), log_radii(Y, 30)
+    unit = plots.radius_unit(in_data, in_map)
+    print(f"G3-d: one unit of the map is {unit:.2f} in the data, by 30 neighbours")
+    ax = plots.scatter_map(Y, labels=three.labels, names=names, annotate=False)
+    plots.iso_radius_glyphs(ax, Y, np.exp(in_data), unit=unit)
+    save("circles", plots.density_scale_bar(ax, unit, length=100))
 
 
 def draw_a_million(save) -> None:
@@ -59,7 +59,8 @@ def draw_a_million(save) -> None:
     labels = rng.integers(12, size=1_000_000)
     spreads = rng.choice([0.5, 1.0, 2.0, 3.0], 12)
     Y = 20 * rng.uniform(size=(12, 2))[labels] + spreads[labels, None] * rng.normal(size=(10**6, 2))
-    save("a-million-points", plots.scatter_map(Y, labels=labels, title="1,000,000 points"))
+    ax = plots.scatter_map(Y, labels=labels, figsize=(4.2, 4.2), title="1,000,000 points")
+    save("a-million-points", ax)
 
 
 def main() -> None:

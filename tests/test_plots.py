@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 
 from dtsne import plots
 from dtsne.plots import _colors, _raster
-from dtsne.plots._coloring import by_labels, by_values
+from dtsne.plots._coloring import ColorOptions, by_labels, by_values
 from dtsne.plots._density import spread_points
 from dtsne.plots._inputs import check_labels, check_names
 from dtsne.plots._names import Names
@@ -221,8 +221,7 @@ def test_colours_mix_by_numbers_as_light():
     coloring = by_labels(
         ["red", "red", "red", "blue", "far"],
         5,
-        None,
-        {"red": "#FF0000", "blue": "#0000FF", "far": "black"},
+        ColorOptions(colors={"red": "#FF0000", "blue": "#0000FF", "far": "black"}),
     )
     grid = _raster.make_grid(Y, 1, 1)
     image = coloring.of_pixels(Y, grid).reshape(-1, 3)
@@ -232,7 +231,7 @@ def test_colours_mix_by_numbers_as_light():
 
 def test_values_are_averaged_in_a_pixel():
     Y = np.vstack([np.zeros((2, 2)), [[30, 30]]])
-    quantity = by_values([1.0, 3.0, np.nan], 3, limits=(0, 4))
+    quantity = by_values([1.0, 3.0, np.nan], 3, ColorOptions(limits=(0, 4)))
     grid = _raster.make_grid(Y, 1, 1)
     image = quantity.of_pixels(Y, grid).reshape(-1, 3)
     middle = mpl.colormaps["viridis"](0.5)[:3]
@@ -589,8 +588,9 @@ def test_the_bar_is_as_long_as_it_says(unit):
 
     box = next(artist for artist in ax.get_children() if isinstance(artist, AnchoredOffsetbox))
     text = next(child for child in box.findobj(TextArea)).get_text()
-    length, rest = text.split(maxsplit=1)
-    assert rest == "in the data"
+    assert text.startswith("radius ")
+    assert text.endswith(" in the data")
+    length = text.split()[1]
     image = pixels(ax)
     dark = (image.max(axis=2) < 30).sum(axis=1)
     per_unit = np.diff(ax.transData.transform([(0, 0), (1, 0)])[:, 0])[0]
@@ -600,6 +600,17 @@ def test_the_bar_is_as_long_as_it_says(unit):
     runs = (rows.max(axis=2) < 30).astype(int)
     longest = max(len(run) for row in runs for run in "".join(map(str, row)).split("0"))
     assert longest == pytest.approx(float(length) / unit * per_unit, abs=3)
+
+
+def test_a_unit_is_the_factor_between_radii():
+    rng = np.random.default_rng(0)
+    in_map = rng.normal(size=50)
+    in_data = in_map + np.log(7.0) + 0.1 * np.sign(np.arange(50) - 24.5)
+    in_data[24] = in_map[24] + np.log(7.0)  # and 23 on either side of it
+    in_data[25], in_map[3], in_map[30] = np.inf, np.nan, np.nan
+    assert plots.radius_unit(in_data, in_map) == pytest.approx(7.0)
+    with pytest.raises(ValueError, match="nothing to compare"):
+        plots.radius_unit([np.nan], [1.0])
 
 
 def test_a_bar_of_a_given_length_and_text():
@@ -612,7 +623,7 @@ def test_a_bar_of_a_given_length_and_text():
 
 @pytest.mark.parametrize("unit", [0, -1, np.nan, [1, 2]])
 def test_a_unit_has_to_be_a_length(unit):
-    with pytest.raises(ValueError, match=r"np\.median\(model\.sigma_\)"):
+    with pytest.raises(ValueError, match=r"dtsne\.plots\.radius_unit"):
         plots.scatter_map(blobs()[0], unit=unit)
 
 
@@ -674,7 +685,7 @@ def test_a_few_far_values_do_not_take_all_colours():
     assert quantity.exceeds == (True, True)
     assert by_values([2.0, 2.0], 2).limits == (1.5, 2.5)
     assert by_values([np.nan, np.nan], 2).limits == (0.0, 1.0)
-    centred = by_values([-1.0, 3.0], 2, center=0.0).limits
+    centred = by_values([-1.0, 3.0], 2, ColorOptions(center=0.0)).limits
     assert centred[0] == -centred[1]
 
 
@@ -732,7 +743,8 @@ def test_panels_share_colours_and_have_windows_of_their_own():
         low, high = ax.get_xlim()
         assert low < drawn[:, 0].min()
         assert high > drawn[:, 0].max()
-    assert [legend_texts(ax) for ax in panels] == [[], [], ["0", "1", "2"]]
+    assert [legend_texts(ax) for ax in panels] == [[], [], []]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["0", "1", "2"]
     pixels(panels[0])
     widths = [ax.bbox.width for ax in panels]
     assert max(widths) == pytest.approx(min(widths))

@@ -12,7 +12,7 @@ from dtsne.plots._colors import categorical_colors
 from dtsne.plots._density import iso_radius_glyphs, radius_map, residual_map
 from dtsne.plots._panels import side_by_side
 from dtsne.plots._radius_plot import radius_plot
-from dtsne.plots._scale_bar import density_scale_bar
+from dtsne.plots._scale_bar import density_scale_bar, radius_unit
 from dtsne.plots._scatter import scatter_map
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "iso_radius_glyphs",
     "radius_map",
     "radius_plot",
+    "radius_unit",
     "residual_map",
     "scatter_map",
     "side_by_side",

@@ -33,6 +33,14 @@ def size_in_inches(ax: Axes) -> tuple[float, float]:
     return max(box.width / dpi, 0.1), max(box.height / dpi, 0.1)
 
 
+def is_dark(ax: Axes) -> bool:
+    """Say whether points are drawn on something dark."""
+    from matplotlib.colors import to_rgba
+
+    red, green, blue, alpha = to_rgba(ax.get_facecolor())
+    return alpha > 0 and 0.3 * red + 0.59 * green + 0.11 * blue < 0.5
+
+
 def equal_aspect(ax: Axes) -> None:
     """Make a unit as long in x as in y, within the room that the axes have.
 

@@ -94,12 +94,42 @@ class Quantity:
 Coloring: TypeAlias = Categories | Quantity
 
 
-def by_labels(
-    labels: Any,
-    n: int,
-    names: Mapping[Any, str] | Sequence[str] | None,
-    colors: Mapping[Any, Any] | Sequence[Any] | None,
-) -> Categories:
+@dataclass(frozen=True)
+class ColorOptions:
+    """How colours are chosen, as :func:`dtsne.plots.scatter_map` says."""
+
+    names: Mapping[Any, str] | Sequence[str] | None = None
+    colors: Mapping[Any, Any] | Sequence[Any] | None = None
+    cmap: Any = None
+    limits: tuple[float, float] | None = None
+    center: float | None = None
+    value_name: str | None = None
+    value_ticks: Mapping[float, str] | None = None
+    on_dark: bool = False
+
+
+_DEFAULTS = ColorOptions()
+
+
+def choose_coloring(
+    color: Any, labels: Any, values: Any, n: int, options: ColorOptions = _DEFAULTS
+) -> Coloring:
+    """Colour points by what is given, of which there may be one at most."""
+    if sum(given is not None for given in (color, labels, values)) > 1:
+        raise ValueError("points have one colour each; give only one of color, labels and values.")
+    if color is not None:
+        if _is_one_color(color, n):
+            return by_one_color(color, n)
+        is_quantity = np.asarray(color).dtype.kind == "f"
+        labels, values = (None, color) if is_quantity else (color, None)
+    if labels is not None:
+        return by_labels(labels, n, options)
+    if values is not None:
+        return by_values(values, n, options)
+    return by_one_color(_colors.SINGLE, n)
+
+
+def by_labels(labels: Any, n: int, options: ColorOptions = _DEFAULTS) -> Categories:
     """Colour points by their groups."""
     groups = check_labels(labels, n)
     k = len(groups.labels)
@@ -108,31 +138,25 @@ def by_labels(
             f"labels has {k:,} different values, more than colours can tell apart "
             f"({_colors.MOST_GROUPS}); give a quantity as values=, or join small groups."
         )
-    return Categories(groups, check_names(names, groups.labels), _palette(colors, groups.labels))
+    return Categories(
+        groups, check_names(options.names, groups.labels), _palette(options, groups.labels)
+    )
 
 
-def by_values(
-    values: Any,
-    n: int,
-    *,
-    limits: tuple[float, float] | None = None,
-    center: float | None = None,
-    cmap: Any = None,
-    name: str | None = None,
-    ticks: Mapping[float, str] | None = None,
-) -> Quantity:
+def by_values(values: Any, n: int, options: ColorOptions = _DEFAULTS) -> Quantity:
     """Colour points by a quantity; around a centre, where there is one, alike to both sides."""
     from matplotlib import colormaps
 
     checked = check_values(values, n, "values")
+    limits, cmap = options.limits, options.cmap
     if limits is None:
-        limits = _limits(checked, center)
+        limits = _limits(checked, options.center)
     elif not limits[0] < limits[1]:
         raise ValueError(f"limits={limits!r} have to be two numbers, the smaller one first.")
     if cmap is None:
-        cmap = "viridis" if center is None else _colors.diverging_colormap()
+        cmap = "viridis" if options.center is None else _colors.diverging_colormap()
     chosen = colormaps[cmap] if isinstance(cmap, str) else cmap
-    return Quantity(checked, limits, chosen, name, ticks or {})
+    return Quantity(checked, limits, chosen, options.value_name, options.value_ticks or {})
 
 
 def by_one_color(color: Any, n: int) -> Categories:
@@ -141,15 +165,15 @@ def by_one_color(color: Any, n: int) -> Categories:
     return Categories(groups, ("points",), _colors.rgb([color]), listed=False)
 
 
-def by_any(color: Any, n: int) -> str:
-    """Say what a `color` is: "one" colour, "labels" or "values"."""
+def _is_one_color(color: Any, n: int) -> bool:
     from matplotlib.colors import is_color_like
 
-    if isinstance(color, str) or (isinstance(color, tuple) and is_color_like(color) and n > 4):
-        if not is_color_like(color):
-            raise ValueError(f"color={color!r} is no colour of matplotlib's; try {'tab:blue'!r}.")
-        return "one"
-    return "values" if np.asarray(color).dtype.kind == "f" else "labels"
+    if isinstance(color, str) and not is_color_like(color):
+        raise ValueError(f"color={color!r} is no colour of matplotlib's; try 'tab:blue'.")
+    # Three or four numbers may be a colour, or the values of as many points.
+    return isinstance(color, str) or (
+        isinstance(color, tuple) and len(color) != n and is_color_like(color)
+    )
 
 
 def _limits(values: FloatArray, center: float | None) -> tuple[float, float]:
@@ -164,11 +188,12 @@ def _limits(values: FloatArray, center: float | None) -> tuple[float, float]:
     return (low, high) if low < high else (low - 0.5, high + 0.5)
 
 
-def _palette(
-    colors: Mapping[Any, Any] | Sequence[Any] | None, labels: tuple[Any, ...]
-) -> FloatArray:
+def _palette(options: ColorOptions, labels: tuple[Any, ...]) -> FloatArray:
+    colors = options.colors
     if colors is None:
-        return _colors.rgb(_colors.categorical_colors(len(labels)))
+        chosen = _colors.categorical_colors(len(labels))
+        # The black one would not be seen there, and white is not among the others.
+        return _colors.rgb("#FFFFFF" if options.on_dark and c == "#000000" else c for c in chosen)
     try:
         if isinstance(colors, Mapping):
             return _colors.rgb([colors[label] for label in labels])

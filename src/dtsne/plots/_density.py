@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtsne.plots._coloring import by_values
+from dtsne.plots._coloring import ColorOptions, by_values
 from dtsne.plots._colors import MISSING
 from dtsne.plots._inputs import check_map, check_radii, check_unit
 from dtsne.plots._scatter import scatter_map
-from dtsne.plots._style import local_density
 from dtsne.plots._ticks import factor_ticks, radius_ticks
 
 if TYPE_CHECKING:
@@ -19,9 +18,8 @@ if TYPE_CHECKING:
 
     from dtsne._typing import FloatArray, IntArray
 
-# Circles are chosen among so many points, without the sparsest share of them.
-_CANDIDATES = 1_500
-_OUTLIERS = 0.1
+# Circles are chosen among so many points.
+_CANDIDATES = 2_000
 
 
 def radius_map(
@@ -50,7 +48,7 @@ def radius_map(
     Axes
     """
     Y = check_map(Y)
-    shown = by_values(log_radius, len(Y), limits=options.pop("limits", None))
+    shown = by_values(log_radius, len(Y), ColorOptions(limits=options.pop("limits", None)))
     low, high = np.exp(shown.limits)
     return scatter_map(
         Y,
@@ -65,7 +63,7 @@ def residual_map(
     Y: ArrayLike,
     residual: ArrayLike,
     *,
-    value_name: str | None = "too tight        drawn        too wide",
+    value_name: str | None = "←  drawn too tight               drawn too wide  →",
     **options: Any,
 ) -> Axes:
     """Draw a map coloured by how far its local radii are from those of the data.
@@ -88,7 +86,8 @@ def residual_map(
     Axes
     """
     Y = check_map(Y)
-    shown = by_values(residual, len(Y), limits=options.pop("limits", None), center=0.0)
+    centered = ColorOptions(limits=options.pop("limits", None), center=0.0)
+    shown = by_values(residual, len(Y), centered)
     largest = float(np.exp(np.abs(shown.limits).max()))
     return scatter_map(
         Y,
@@ -123,7 +122,7 @@ def iso_radius_glyphs(
     radius : array-like of shape (n,)
         Radius of each point in the data, such as the distance to its 100th neighbour.
     unit : float
-        Distance in the data that is one unit of the map: ``np.median(model.sigma_)``.
+        Distance in the data that is one unit of the map; see :func:`radius_unit`.
     n : int, default 40
         Most circles. They are drawn around points that lie well apart, and do not overlap.
     color, linewidth
@@ -165,26 +164,21 @@ def iso_radius_glyphs(
 
 
 def spread_points(Y: FloatArray, radii: FloatArray, n: int, seed: int = 0) -> IntArray:
-    """Choose up to n points that lie far apart, none of whose circles overlap."""
-    rng = np.random.default_rng(seed)
+    """Choose up to n points that lie well apart, none of whose circles overlap.
+
+    They are taken at random, first with a wide space between them, and then with less and less.
+    """
     usable = np.flatnonzero(np.isfinite(radii) & (radii > 0))
     if len(usable) == 0:
         return usable
-    density = local_density(Y, 1.0, 1.0)[usable]
-    usable = usable[density >= np.quantile(density, _OUTLIERS)]
-    if len(usable) > _CANDIDATES:
-        usable = rng.choice(usable, _CANDIDATES, replace=False)
-    middle = np.median(Y[usable], axis=0)
-    at = int(np.linalg.norm(Y[usable] - middle, axis=1).argmin())
-    # Free distance of each candidate: to the nearest circle drawn, less its own radius.
-    free = np.full(len(usable), np.inf)
+    candidates = np.random.default_rng(seed).permutation(usable)[:_CANDIDATES]
+    widest = float(np.ptp(Y[usable], axis=0).max()) / np.sqrt(n)
     chosen: list[int] = []
-    while len(chosen) < n and free[at] > 0:
-        point = usable[at]
-        chosen.append(int(point))
-        apart = np.linalg.norm(Y[usable] - Y[point], axis=1) - radii[usable] - radii[point]
-        free = np.minimum(free, apart)
-        # The nearest free one, and not the farthest: that packs circles like grapes and leaves the
-        # rim, whose neighbourhoods reach out of the map, for the end.
-        at = int(np.where(free > 0, free, np.inf).argmin())
+    for space in (widest, widest / 2, widest / 4, 0.0):
+        for point in candidates:
+            apart = np.linalg.norm(Y[chosen] - Y[point], axis=1)
+            if (apart > np.maximum(radii[chosen] + radii[point], space)).all():
+                chosen.append(int(point))
+            if len(chosen) == n:
+                return np.array(chosen)
     return np.array(chosen)

@@ -98,7 +98,7 @@ def check_unit(unit: float) -> float:
     if np.ndim(unit) or not np.isfinite(unit) or not unit > 0:
         raise ValueError(
             f"unit={unit!r} has to be one positive number, the distance in the data that is one "
-            "unit of the map: np.median(model.sigma_)."
+            "unit of the map: dtsne.plots.radius_unit(log_radius_data, log_radius_map)."
         )
     return float(unit)
 
@@ -129,7 +129,8 @@ def check_names(
 ) -> tuple[str, ...]:
     """Return what is written for each label."""
     if names is None:
-        return tuple(str(label) for label in labels)
+        # Integers become floats where some are missing.
+        return tuple(f"{x:g}" if isinstance(x, float) else str(x) for x in labels)
     if isinstance(names, Mapping):
         return tuple(str(names.get(label, label)) for label in labels)
     try:

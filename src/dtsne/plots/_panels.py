@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from dtsne.plots._axes import new_figure
+from dtsne.plots._axes import is_dark, new_figure
+from dtsne.plots._coloring import ColorOptions, choose_coloring
 from dtsne.plots._inputs import check_labels, check_map
+from dtsne.plots._legends import draw_shared_legend, lists_groups, width_of_legend
 from dtsne.plots._scatter import scatter_map
 
 if TYPE_CHECKING:
@@ -60,7 +63,7 @@ def side_by_side(
     units : mapping of str to float, optional
         For some of the titles, the distance in the data that is one unit of that map.
     legend : bool or "auto", default "auto"
-        As for :func:`scatter_map`; drawn once, at the last panel.
+        As for :func:`scatter_map`; drawn once, beside the panels, or at the last one of given axes.
     title : str, optional
         Of the whole.
     **options
@@ -86,14 +89,36 @@ def side_by_side(
             values=values,
             ax=ax,
             title=written,
-            legend=legend if name == last else False,
+            legend=legend if axes is not None and name == last else False,
             unit=(units or {}).get(name),
             **options,
         )
     figure: Figure = panels[0].figure.figure
+    if axes is None and legend is not False:
+        _share_legend(figure, labels, values, len(checked[last]), options, legend=legend)
     if title is not None:
         figure.suptitle(title, fontsize="large")
     return figure
+
+
+def _share_legend(
+    figure: Figure,
+    labels: Any,
+    values: Any,
+    n: int,
+    options: Mapping[str, Any],
+    *,
+    legend: bool | Literal["auto"],
+) -> None:
+    panels = figure.axes
+    known = {field.name for field in fields(ColorOptions)}
+    chosen = ColorOptions(**{name: options[name] for name in known & options.keys()})
+    coloring = choose_coloring(None, labels, values, n, replace(chosen, on_dark=is_dark(panels[0])))
+    with_groups = lists_groups(coloring, legend=legend, annotate=options.get("annotate", True))
+    # The panels keep their size.
+    wider = figure.get_figwidth() + width_of_legend(coloring, with_groups=with_groups)
+    figure.set_figwidth(wider)
+    draw_shared_legend(panels, coloring, with_groups=with_groups)
 
 
 def _check_alike(maps: Mapping[str, FloatArray]) -> None:

@@ -11,6 +11,8 @@ from dtsne.plots._style import local_density
 if TYPE_CHECKING:
     from dtsne._typing import FloatArray, IntArray
 
+# More names than this hide the map; then the largest groups are named, and a legend lists all.
+MOST_NAMES = 30
 # Share of a group's points that its reach has to hold.
 _WITHIN = 0.8
 # A medoid compares all pairs; so many points tell it as well.

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtsne.plots._axes import equal_aspect, given_or_new, size_in_inches
-from dtsne.plots._coloring import by_labels, by_one_color
-from dtsne.plots._colors import SINGLE
+from dtsne.plots._axes import equal_aspect, given_or_new, is_dark, size_in_inches
+from dtsne.plots._coloring import ColorOptions, choose_coloring
 from dtsne.plots._inputs import check_unit, check_values
 from dtsne.plots._legends import draw_legend
 from dtsne.plots._style import point_style
@@ -51,8 +50,8 @@ def radius_plot(
     names : mapping or sequence, optional
         What is written for each label, as for :func:`scatter_map`.
     unit : float, optional
-        Distance in the data that is one unit of the map, ``np.median(model.sigma_)``. Without it
-        both are drawn relative to their medians.
+        Distance in the data that is one unit of the map; see :func:`radius_unit`.
+        Without it both are drawn relative to their medians.
     ax : Axes, optional
         Where to draw; without, on a new figure of `figsize` inches.
     title : str, optional
@@ -122,7 +121,7 @@ def _draw_dots(
     random_state: int,
 ) -> None:
     n = len(points)
-    coloring = by_one_color(SINGLE, n) if labels is None else by_labels(labels, n, names, None)
+    coloring = choose_coloring(None, labels, None, n, ColorOptions(names, on_dark=is_dark(ax)))
     width, height = size_in_inches(ax)
     style = point_style(points[known], 72 * width, 72 * height)
     order = np.random.default_rng(random_state).permutation(np.flatnonzero(known))

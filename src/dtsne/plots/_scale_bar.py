@@ -4,15 +4,44 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from dtsne.plots._axes import given_or_new
-from dtsne.plots._inputs import check_unit
+from dtsne.plots._inputs import check_unit, check_values
 from dtsne.plots._ticks import round_down
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike
 
 # Share of the window that the bar takes at most.
-_SHARE = 0.22
+_SHARE = 0.15
+
+
+def radius_unit(log_radius_data: ArrayLike, log_radius_map: ArrayLike) -> float:
+    """Return the distance in the data that is one unit of a map, by the radii of neighbourhoods.
+
+    It is the factor between radii in data and map (their median, by logarithms). By its kernel, one
+    unit of a map by :class:`dtsne.DTSNE` is the median of `sigma_`; but the neighbourhoods come out
+    as wide as there is room for them in two dimensions, which may be several times as much or as
+    little. So distances are measured by neighbourhoods of the size that the radii are of.
+
+    Parameters
+    ----------
+    log_radius_data, log_radius_map : array-like of shape (n,)
+        Natural logarithms of each point's radius, such as the distance to its 100th neighbour, in
+        the data and in the map. Points where one is missing do not count.
+
+    Returns
+    -------
+    float
+    """
+    data = check_values(log_radius_data, np.size(log_radius_data), "log_radius_data")
+    map_ = check_values(log_radius_map, len(data), "log_radius_map")
+    known = np.isfinite(data) & np.isfinite(map_)
+    if not known.any():
+        raise ValueError("no point has a radius in data and map; there is nothing to compare.")
+    return float(np.exp(np.median(data[known] - map_[known])))
 
 
 def density_scale_bar(
@@ -20,26 +49,25 @@ def density_scale_bar(
     unit: float,
     *,
     length: float | None = None,
-    text: str = "{length} in the data",
+    text: str = "radius {length} in the data",
     loc: str = "below",
     color: str | None = None,
 ) -> Axes:
-    """Draw a bar with the length that some distance in the data has on the map.
+    """Draw a bar as long as the radius that some neighbourhoods in the data have on the map.
 
-    t-SNE's maps have no unit; those of :class:`dtsne.DTSNE` have one, the median of `sigma_`. The
-    bar is about local distances: those between clusters far apart are not kept to scale by any such
-    map.
+    It is about neighbourhoods, which is what a density-preserving map keeps to one scale. Distances
+    between clusters are kept to that scale by no map of high-dimensional data.
 
     Parameters
     ----------
     ax : Axes
         With the map; None for empty ones.
     unit : float
-        Distance in the data that is one unit of the map: ``np.median(model.sigma_)``.
+        Distance in the data that is one unit of the map; see :func:`radius_unit`.
     length : float or None, default None
-        Length of the bar, as a distance in the data; None for a round one of about a fifth of the
+        Length of the bar, as a distance in the data; None for a round one of about a tenth of the
         window.
-    text : str, default "{length} in the data"
+    text : str, default "radius {length} in the data"
         What is written at the bar.
     loc : str, default "below"
         "below" the frame, where it covers nothing, or one of matplotlib's places within it, such as

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from dtsne.plots import _coloring, _raster
-from dtsne.plots._axes import frame_map, given_or_new, size_in_inches
-from dtsne.plots._coloring import Categories, Coloring
-from dtsne.plots._colors import MISSING, SINGLE, rgb
+from dtsne.plots import _raster
+from dtsne.plots._axes import frame_map, given_or_new, is_dark, size_in_inches
+from dtsne.plots._coloring import Categories, Coloring, ColorOptions, choose_coloring
+from dtsne.plots._colors import MISSING, rgb
 from dtsne.plots._inputs import check_map
-from dtsne.plots._legends import draw_legend
-from dtsne.plots._places import Places, group_places
+from dtsne.plots._legends import draw_legend, lists_groups
+from dtsne.plots._places import MOST_NAMES, Places, group_places
 from dtsne.plots._scale_bar import density_scale_bar
 from dtsne.plots._style import PointStyle, point_style
 
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from dtsne._typing import FloatArray
     from dtsne.plots._raster import RasterScale
 
-# More names than this hide the map; then the largest groups are named, and a legend lists all.
-_MOST_NAMES = 30
 # Above this, a vector file (PDF, SVG) holds the points as an image.
 _EMBED_ABOVE = 5_000
 
@@ -99,7 +97,7 @@ def scatter_map(
         Whether to write the names of groups where they lie, for up to 30 groups and else the 30
         largest.
     unit : float, optional
-        Distance in the data that is one unit of the map, ``np.median(model.sigma_)``: draws a
+        Distance in the data that is one unit of the map (see :func:`radius_unit`): draws a
         :func:`density_scale_bar`.
     title : str, optional
     rasterize : bool or "auto", default "auto"
@@ -117,10 +115,10 @@ def scatter_map(
     """
     Y = check_map(Y)
     ax = given_or_new(ax, figsize)
-    quantity = {"limits": limits, "center": center, "cmap": cmap, "name": value_name}
-    coloring = _choose_coloring(
-        color, labels, values, len(Y), names, colors, {**quantity, "ticks": value_ticks}
+    options = ColorOptions(
+        names, colors, cmap, limits, center, value_name, value_ticks, is_dark(ax)
     )
+    coloring = choose_coloring(color, labels, values, len(Y), options)
     width, height = size_in_inches(ax)
     if len(Y) > _raster.RASTERIZE_ABOVE if rasterize == "auto" else rasterize:
         _draw_image(ax, Y, coloring, width, height, raster_scale)
@@ -132,35 +130,14 @@ def scatter_map(
         )
         _draw_points(ax, Y, coloring, style, random_state)
     frame_map(ax, title)
-    all_named = annotate and isinstance(coloring, Categories) and _write_names(ax, Y, coloring)
+    if annotate and isinstance(coloring, Categories) and coloring.listed:
+        _write_names(ax, Y, coloring)
     if legend is not False:
-        draw_legend(ax, coloring, with_groups=legend is True or not all_named, height=height)
+        with_groups = lists_groups(coloring, legend=legend, annotate=annotate)
+        draw_legend(ax, coloring, with_groups=with_groups, height=height)
     if unit is not None:
         density_scale_bar(ax, unit)
     return ax
-
-
-def _choose_coloring(
-    color: Any,
-    labels: Any,
-    values: Any,
-    n: int,
-    names: Mapping[Any, str] | Sequence[str] | None,
-    colors: Mapping[Any, Any] | Sequence[Any] | None,
-    quantity: dict[str, Any],
-) -> Coloring:
-    if sum(given is not None for given in (color, labels, values)) > 1:
-        raise ValueError("points have one colour each; give only one of color, labels and values.")
-    if color is not None:
-        kind = _coloring.by_any(color, n)
-        if kind == "one":
-            return _coloring.by_one_color(color, n)
-        labels, values = (color, None) if kind == "labels" else (None, color)
-    if labels is not None:
-        return _coloring.by_labels(labels, n, names, colors)
-    if values is not None:
-        return _coloring.by_values(values, n, **quantity)
-    return _coloring.by_one_color(SINGLE, n)
 
 
 def _draw_points(
@@ -199,16 +176,11 @@ def _draw_image(
     ax.update_datalim([(left, bottom), (right, top)])
 
 
-def _write_names(ax: Axes, Y: FloatArray, coloring: Categories) -> bool:
-    """Write the names of groups on a map; return whether all of them stand there."""
-    if not coloring.listed:
-        return False
+def _write_names(ax: Axes, Y: FloatArray, coloring: Categories) -> None:
     from dtsne.plots._names import Names
 
     places = group_places(Y, coloring.groups.codes, len(coloring.names))
-    sizes = coloring.groups.sizes
-    largest = np.argsort(-sizes, kind="stable")[:_MOST_NAMES]
-    chosen = np.sort(largest[sizes[largest] > 0])
+    largest = np.argsort(-places.sizes, kind="stable")[:MOST_NAMES]
+    chosen = np.sort(largest[places.sizes[largest] > 0])
     places = Places(places.centers[chosen], places.reaches[chosen], places.sizes[chosen])
     Names(ax, [coloring.names[i] for i in chosen], places)
-    return len(chosen) == np.count_nonzero(sizes)
