@@ -20,13 +20,22 @@ def log_radii(points, k) -> np.ndarray:
     return np.log(distances[:, -1])
 
 
+def tell_unit(name, unit, k, model) -> None:
+    print(
+        f"{name}: one unit of the map is {unit:.2f} in the data by the radii of {k} neighbours",
+        end="",
+    )
+    print(f", and {np.median(model.sigma_):.2f} by the median of sigma_")
+
+
 def draw_digits(save) -> None:
     digits = load("digits")
-    Y = DTSNE(perplexity=50).fit_transform(digits.X)
+    model = DTSNE(perplexity=50)
+    Y = model.fit_transform(digits.X)
     in_data, in_map = log_radii(digits.X, 50), log_radii(Y, 50)
     residual = in_map - in_data
     unit = plots.radius_unit(in_data, in_map)
-    print(f"digits: one unit of the map is {unit:.2f} in the data, by 50 neighbours")
+    tell_unit("digits", unit, 50, model)
     names = {digit: f"digit {digit}" for digit in range(10)}
     save("map", plots.scatter_map(Y, labels=digits.labels, names=names))
     ax = plots.radius_map(Y, in_data, value_name="radius of 50 neighbours in the data")
@@ -38,16 +47,14 @@ def draw_digits(save) -> None:
 def draw_three_gaussians(save) -> None:
     three = load("G3-d")
     names = ["spread 2", "spread 4", "spread 8"]
-    maps = {
-        "t-SNE": DTSNE(density_scale=0).fit_transform(three.X),
-        "dtSNE": DTSNE().fit_transform(three.X),
-    }
+    models = {"t-SNE": DTSNE(density_scale=0), "dtSNE": DTSNE()}
+    maps = {name: model.fit_transform(three.X) for name, model in models.items()}
     figure = plots.side_by_side(maps, labels=three.labels, names=names, radius_ratios=True)
     save("side-by-side", figure)
     Y = maps["dtSNE"]
     in_data, in_map = log_radii(three.X, 30), log_radii(Y, 30)
     unit = plots.radius_unit(in_data, in_map)
-    print(f"G3-d: one unit of the map is {unit:.2f} in the data, by 30 neighbours")
+    tell_unit("G3-d", unit, 30, models["dtSNE"])
     ax = plots.scatter_map(Y, labels=three.labels, names=names, annotate=False)
     plots.iso_radius_glyphs(ax, Y, np.exp(in_data), unit=unit)
     save("circles", plots.density_scale_bar(ax, unit, length=100))

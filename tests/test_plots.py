@@ -338,14 +338,14 @@ def test_the_order_is_random_and_seeded():
 
 
 def test_nothing_global_changes():
-    before, backend = dict(mpl.rcParams), mpl.get_backend(auto_select=False)
+    before = dict(mpl.rcParams)  # the backend is one of them
     Y, labels = blobs()
     pixels(plots.scatter_map(Y, labels=labels, unit=2.0))
     plots.residual_map(Y, Y[:, 0])
     plots.side_by_side({"a": Y, "b": Y}, labels=labels)
     plots.radius_plot(Y[:, 0], Y[:, 1])
     assert dict(mpl.rcParams) == before
-    assert mpl.get_backend(auto_select=False) == backend
+    assert "backend" in before
 
 
 def run(script):
@@ -522,6 +522,32 @@ def test_missing_values_are_grey_and_listed():
     assert colors.count(_colors.MISSING) == 5
     assert set(colors[:5]) == {_colors.MISSING}
     assert legend_texts(plots.scatter_map(Y, values=Y[:, 0])) == []
+
+
+def test_integers_stay_integers_where_some_are_missing():
+    Y, labels = blobs()
+    ax = plots.scatter_map(Y, labels=np.where(np.arange(300) < 9, np.nan, labels))
+    assert [text.get_text() for text in names_of(ax).texts] == ["0", "1", "2"]
+
+
+@pytest.mark.parametrize("width", [6, 1.5])
+def test_a_legend_is_seen_on_axes_that_nothing_lays_out(width):
+    Y, labels = blobs()
+    ax = Figure(figsize=(width, 4)).add_subplot()
+    plots.scatter_map(Y, labels=labels, names=["a long name"] * 3, legend=True, ax=ax)
+    pixels(ax)
+    room, box = ax.figure.bbox, ax.get_legend().get_window_extent()
+    assert box.x1 <= room.x1 + 1
+    # Beside the map if there is room for both.
+    assert (box.x0 > ax.bbox.x1) == (width == 6)
+
+
+def test_no_group_is_black_on_black():
+    Y, labels = blobs(80, 8)
+    with mpl.rc_context({"axes.facecolor": "black"}):
+        ax = plots.scatter_map(Y, labels=labels)
+    drawn = {to_hex(color).upper() for color in ax.collections[0].get_facecolors()}
+    assert drawn == {*plots.categorical_colors(7), "#FFFFFF"}
 
 
 def test_odd_names_are_written_as_they_are():
@@ -748,6 +774,17 @@ def test_panels_share_colours_and_have_windows_of_their_own():
     pixels(panels[0])
     widths = [ax.bbox.width for ax in panels]
     assert max(widths) == pytest.approx(min(widths))
+
+
+def test_panels_share_the_bar_of_a_quantity():
+    Y, _ = blobs()
+    figure = plots.side_by_side({"a": Y, "b": -Y}, values=np.r_[np.nan, Y[1:, 0]], value_name="v")
+    assert len(figure.axes) == 3
+    assert figure.axes[-1].get_ylabel() == "v"
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["missing"]
+    figure = plots.side_by_side({"a": Y, "b": Y}, values=Y[:, 0], legend=False)
+    assert len(figure.axes) == 2
+    assert figure.legends == []
 
 
 def test_panels_tell_the_radii_of_groups():

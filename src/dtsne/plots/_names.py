@@ -107,7 +107,7 @@ class Names(Artist):
         line = Line2D(
             [anchor[0], nearest[0]],
             [anchor[1], nearest[1]],
-            color="0.25",
+            color=self.texts[0].get_color(),
             linewidth=0.6,
             transform=IdentityTransform(),
         )

@@ -15,7 +15,7 @@ RasterScale: TypeAlias = Literal["log", "equalize"]
 RASTERIZE_ABOVE = 100_000
 PIXELS_PER_INCH = 144
 # Opacity of a pixel with one point, so that single ones are still seen.
-_LEAST_ALPHA = 0.35
+_LEAST_ALPHA = 0.45
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def opacity(counts: FloatArray, scale: RasterScale) -> FloatArray:
     found = counts[full].astype(np.float64)
     if scale == "log":
         # A few pixels with very many points must not make all others pale.
-        most = max(np.quantile(found, 0.995), 2.0)
+        most = max(np.quantile(found, 0.99), 2.0)
         shade = np.minimum(np.log(found) / np.log(most), 1)
     else:
         _, ranks, sizes = np.unique(found, return_inverse=True, return_counts=True)

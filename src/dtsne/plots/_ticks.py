@@ -18,18 +18,15 @@ def round_down(value: float) -> float:
 
 def radius_ticks(low: float, high: float) -> dict[float, str]:
     """Choose round radii between two, by their logarithms."""
+    least, most = low * (1 - 1e-9), high * (1 + 1e-9)  # the ends are logarithms, and back
     powers = 10.0 ** np.arange(np.floor(np.log10(low)), np.ceil(np.log10(high)) + 1)
-    wide = [m * p for p in powers for m in (1, 2, 5) if low <= m * p <= high]
-    if len(wide) > 7:
-        wide = [p for p in powers if low <= p <= high]
-    if len(wide) < 3:
-        step = round_down((high - low) / 3) if high > low else 0.0
-        wide = (
-            [step * i for i in range(int(np.ceil(low / step)), int(high // step) + 1)]
-            if step
-            else [low]
-        )
-    return {float(np.log(radius)): f"{radius:.4g}" for radius in wide}
+    chosen = [m * p for p in powers for m in (1, 2, 5) if least <= m * p <= most]
+    if len(chosen) > 7:
+        chosen = [p for p in powers if least <= p <= most]
+    if len(chosen) < 3 and high > low:
+        step = round_down((high - low) / 3)
+        chosen = [step * i for i in range(int(np.ceil(least / step)), int(most // step) + 1)]
+    return {float(np.log(radius)): f"{radius:.4g}" for radius in chosen}
 
 
 def factor_ticks(largest: float) -> dict[float, str]:
