@@ -1,0 +1,68 @@
+"""Figures and axes, made without pyplot and its global state."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_FRAME = "#C8C8C8"
+_MARGIN = 0.04
+
+
+def new_figure(figsize: tuple[float, float]) -> Figure:
+    """Make a figure that pyplot does not know of."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError('drawing needs matplotlib: pip install "dtsne[plot]"') from error
+    return Figure(figsize=figsize, layout="constrained")
+
+
+def given_or_new(ax: Axes | None, figsize: tuple[float, float]) -> Axes:
+    """Return the axes that were given, or those of a new figure."""
+    return new_figure(figsize).add_subplot() if ax is None else ax
+
+
+def size_in_inches(ax: Axes) -> tuple[float, float]:
+    """Return the width and height of axes, as far as they are known before the layout."""
+    box = ax.get_window_extent()
+    dpi = ax.figure.dpi
+    return max(box.width / dpi, 0.1), max(box.height / dpi, 0.1)
+
+
+def is_dark(ax: Axes) -> bool:
+    """Say whether points are drawn on something dark."""
+    from matplotlib.colors import to_rgba
+
+    red, green, blue, alpha = to_rgba(ax.get_facecolor())
+    return alpha > 0 and 0.3 * red + 0.59 * green + 0.11 * blue < 0.5
+
+
+def equal_aspect(ax: Axes) -> None:
+    """Make a unit as long in x as in y, within the room that the axes have.
+
+    The limits give way and not the box, so that panels and colour bars stay aligned; only axes that
+    share both limits with others cannot do that.
+    """
+    shared = all(
+        len(group.get_siblings(ax)) > 1
+        for group in (ax.get_shared_x_axes(), ax.get_shared_y_axes())
+    )
+    ax.set_aspect("equal", adjustable="box" if shared else "datalim")
+
+
+def frame_map(ax: Axes, title: str | None) -> None:
+    """Make axes those of a map: no ticks, as only distances mean something, and equal units."""
+    ax.set_xticks([])
+    ax.set_yticks([])
+    for spine in ax.spines.values():
+        spine.set_color(_FRAME)
+        spine.set_linewidth(0.6)
+    ax.margins(_MARGIN)
+    ax.autoscale_view()
+    equal_aspect(ax)
+    if title is not None:
+        ax.set_title(title, fontsize="medium")

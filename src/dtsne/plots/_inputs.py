@@ -1,0 +1,181 @@
+"""Checks of what is to be drawn, so that every picture starts from clean arrays."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike
+
+    from dtsne._typing import FloatArray, IntArray
+
+_MISSING_CODE = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """The group of each point.
+
+    Attributes
+    ----------
+    codes : ndarray of shape (n,)
+        Index into `labels`; −1 where the label is missing.
+    labels : tuple
+        The different labels in the order of their colours. Some may have no points, where a
+        categorical column has more categories than are used.
+    """
+
+    codes: IntArray
+    labels: tuple[Any, ...]
+
+    @property
+    def sizes(self) -> IntArray:
+        """Number of points of each label."""
+        return np.bincount(self.codes[self.codes >= 0], minlength=len(self.labels))
+
+    @property
+    def missing(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Whether a point has no label."""
+        mask: np.ndarray[Any, np.dtype[np.bool_]] = self.codes == _MISSING_CODE
+        return mask
+
+
+def check_map(Y: ArrayLike, name: str = "Y") -> FloatArray:
+    """Return a map as an array of shape (n, 2), or say why it cannot be drawn."""
+    points = np.asarray(Y)
+    if points.dtype.kind not in "biufO":
+        raise TypeError(f"{name} holds {points.dtype}; convert it to real numbers.")
+    points = points.astype(np.float64)
+    if points.ndim == 1 or (points.ndim == 2 and points.shape[1] == 1):
+        raise ValueError(
+            f"{name} has one coordinate, and a map two; fit with n_components=2, "
+            f"or draw it as a histogram: ax.hist(np.ravel({name}), bins=100)."
+        )
+    if points.ndim != 2 or points.shape[1] != 2:
+        raise ValueError(
+            f"{name} has shape {points.shape}, and a flat map (n, 2); fit with n_components=2, "
+            f"or choose two of the coordinates, such as {name}[:, :2]."
+        )
+    bad = int((~np.isfinite(points)).any(axis=1).sum())
+    if bad:
+        raise ValueError(
+            f"{name} has {bad:,} of {len(points):,} rows with NaN or infinity; "
+            f"leave them out, here and in the labels: np.isfinite({name}).all(axis=1)."
+        )
+    if len(points) == 0:
+        raise ValueError(f"{name} has no rows; there is nothing to draw.")
+    return points
+
+
+def check_values(values: ArrayLike, n: int, name: str) -> FloatArray:
+    """Return one float for each point; whatever is missing is nan."""
+    column = np.asarray(values)
+    _check_length(column, n, name)
+    if column.dtype.kind == "O":
+        column = np.array([np.nan if _is_missing(v) else v for v in column.tolist()])
+    if column.dtype.kind not in "biuf":
+        raise TypeError(f"{name} holds {column.dtype}, not numbers; give these as labels=.")
+    return column.astype(np.float64)
+
+
+def check_radii(values: ArrayLike, n: int, name: str) -> FloatArray:
+    """Return one radius for each point, none negative; whatever is missing is nan."""
+    radii = check_values(values, n, name)
+    if (radii < 0).any():
+        raise ValueError(f"{name} has negative values; give radii, not their logarithms.")
+    return radii
+
+
+def check_unit(unit: float) -> float:
+    """Return the length that one unit of the map has in the data."""
+    if np.ndim(unit) or not np.isfinite(unit) or not unit > 0:
+        raise ValueError(
+            f"unit={unit!r} has to be one positive number, the distance in the data that is one "
+            "unit of the map: dtsne.plots.radius_unit(log_radius_data, log_radius_map)."
+        )
+    return float(unit)
+
+
+def check_labels(labels: Any, n: int, name: str = "labels") -> Groups:
+    """Sort points into groups; the order is that of a categorical column, or the natural one."""
+    categorical = getattr(labels, "cat", labels)
+    if hasattr(categorical, "categories") and hasattr(categorical, "codes"):  # pandas
+        codes = np.asarray(categorical.codes).astype(np.int64)
+        _check_length(codes, n, name)
+        return Groups(codes, tuple(categorical.categories))
+    column = np.asarray(labels)
+    _check_length(column, n, name)
+    if column.dtype.kind == "f":
+        missing = np.isnan(column)
+    elif column.dtype.kind == "O":
+        missing = np.array([_is_missing(v) for v in column.tolist()], dtype=bool)
+    else:
+        missing = np.zeros(n, dtype=bool)
+    different, known_codes = _distinct(column[~missing])
+    codes = np.full(n, _MISSING_CODE, dtype=np.int64)
+    codes[~missing] = known_codes
+    return Groups(codes, different)
+
+
+def check_names(
+    names: Mapping[Any, str] | Sequence[str] | None, labels: tuple[Any, ...]
+) -> tuple[str, ...]:
+    """Return what is written for each label."""
+    if names is None:
+        # Integers become floats where some are missing.
+        return tuple(f"{x:g}" if isinstance(x, float) else str(x) for x in labels)
+    if isinstance(names, Mapping):
+        return tuple(str(names.get(label, label)) for label in labels)
+    try:
+        return tuple(str(names[label]) for label in labels)
+    except (TypeError, IndexError) as error:
+        raise ValueError(
+            f"names is a list of {len(names)} and the labels are not indices into it; "
+            "give a dict from label to name."
+        ) from error
+
+
+def _distinct(column: np.ndarray[Any, Any]) -> tuple[tuple[Any, ...], IntArray]:
+    if column.dtype.kind != "O":
+        different, codes = np.unique(column, return_inverse=True)
+        values = different.tolist()
+    else:
+        # By a dictionary, as labels may be of kinds that have no order among them.
+        index: dict[Any, int] = {}
+        codes = np.array([index.setdefault(v, len(index)) for v in column.tolist()], dtype=np.int64)
+        values = list(index)
+    order = sorted(range(len(values)), key=lambda i: _natural(values[i]))
+    rank = np.empty(len(values), dtype=np.int64)
+    rank[order] = np.arange(len(values))
+    return tuple(values[i] for i in order), rank[codes.reshape(-1)]
+
+
+def _natural(label: Any) -> tuple[Any, ...]:
+    """Sort numbers by size and texts with the numbers in them by size: "cluster 9" before "10"."""
+    if isinstance(label, int | float):
+        return (0, float(label), ())
+    parts = re.split(r"(\d+)", str(label))
+    return (1, 0.0, tuple((int(p), "") if p.isdecimal() else (-1, p.casefold()) for p in parts))
+
+
+def _check_length(column: np.ndarray[Any, Any], n: int, name: str) -> None:
+    if column.shape != (n,):
+        raise ValueError(
+            f"{name} has shape {column.shape} for {n:,} points; give one value for each point."
+        )
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None:
+        return True
+    try:
+        return bool(value != value)  # NaN and NaT
+    except TypeError:  # pandas.NA
+        return True

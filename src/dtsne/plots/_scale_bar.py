@@ -1,0 +1,120 @@
+"""A bar that says how long a distance of the data is on the map."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dtsne.plots._axes import given_or_new
+from dtsne.plots._inputs import check_unit, check_values
+from dtsne.plots._ticks import round_down
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike
+
+# Share of the window that the bar takes at most.
+_SHARE = 0.15
+
+
+def radius_unit(log_radius_data: ArrayLike, log_radius_map: ArrayLike) -> float:
+    """Return the distance in the data that is one unit of a map, by the radii of neighbourhoods.
+
+    It is the factor between radii in data and map (their median, by logarithms). By its kernel, one
+    unit of a map by :class:`dtsne.DTSNE` is the median of `sigma_`; but the neighbourhoods come out
+    as wide as there is room for them in two dimensions, which may be several times as much or as
+    little. So distances are measured by neighbourhoods of the size that the radii are of.
+
+    Parameters
+    ----------
+    log_radius_data, log_radius_map : array-like of shape (n,)
+        Natural logarithms of each point's radius, such as the distance to its 100th neighbour, in
+        the data and in the map. Points where one is missing do not count.
+
+    Returns
+    -------
+    float
+    """
+    data = check_values(log_radius_data, np.size(log_radius_data), "log_radius_data")
+    map_ = check_values(log_radius_map, len(data), "log_radius_map")
+    known = np.isfinite(data) & np.isfinite(map_)
+    if not known.any():
+        raise ValueError("no point has a radius in data and map; there is nothing to compare.")
+    return float(np.exp(np.median(data[known] - map_[known])))
+
+
+def density_scale_bar(
+    ax: Axes | None,
+    unit: float,
+    *,
+    length: float | None = None,
+    text: str = "radius {length} in the data",
+    loc: str = "below",
+    color: str | None = None,
+) -> Axes:
+    """Draw a bar as long as the radius that some neighbourhoods in the data have on the map.
+
+    It is about neighbourhoods, which is what a density-preserving map keeps to one scale. Distances
+    between clusters are kept to that scale by no map of high-dimensional data.
+
+    Parameters
+    ----------
+    ax : Axes
+        With the map; None for empty ones.
+    unit : float
+        Distance in the data that is one unit of the map; see :func:`radius_unit`.
+    length : float or None, default None
+        Length of the bar, as a distance in the data; None for a round one of about a tenth of the
+        window.
+    text : str, default "radius {length} in the data"
+        What is written at the bar.
+    loc : str, default "below"
+        "below" the frame, where it covers nothing, or one of matplotlib's places within it, such as
+        "lower left".
+    color : str or None, default None
+        Of bar and text; None for that of texts.
+
+    Returns
+    -------
+    Axes
+    """
+    unit = check_unit(unit)
+    ax = given_or_new(ax, (6.0, 6.0))
+    from matplotlib import rcParams
+    from matplotlib.lines import Line2D
+    from matplotlib.offsetbox import AnchoredOffsetbox, AuxTransformBox, HPacker, TextArea
+
+    if length is None:
+        left, right = ax.get_xlim()
+        length = round_down(_SHARE * abs(right - left) * unit)
+    elif not length > 0:
+        raise ValueError(f"length={length!r} has to be a positive distance in the data.")
+    color = color or rcParams["text.color"]
+    bar = AuxTransformBox(ax.transData)
+    line = Line2D([0, length / unit], [0, 0], color=color, linewidth=2, solid_capstyle="butt")
+    bar.add_artist(line)
+    written = TextArea(
+        text.format(length=_written(length)), textprops={"color": color, "fontsize": "small"}
+    )
+    packed = HPacker(children=[bar, written], align="center", pad=0, sep=5)
+    below = loc == "below"
+    box = AnchoredOffsetbox(
+        loc="upper left" if below else loc,
+        child=packed,
+        pad=0,
+        borderpad=0.4,
+        frameon=not below,
+        bbox_to_anchor=(0, 0) if below else None,
+        bbox_transform=ax.transAxes if below else None,
+    )
+    if not below:
+        box.patch.set(edgecolor="none", alpha=0.7)
+    box.set_clip_on(False)
+    ax.add_artist(box)
+    return ax
+
+
+def _written(length: float) -> str:
+    """Write 5 as 5.0, so that it reads as a length and not as a number of things."""
+    return f"{length:.1f}" if 1 <= length < 10 else f"{length:g}"
