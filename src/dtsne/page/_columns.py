@@ -36,14 +36,21 @@ def encode_columns(columns: Mapping[str, ArrayLike], n: int) -> list[dict[str, A
     if twice:
         raise ValueError(f"two columns are called {twice[0]!r}; give each a name of its own.")
     return [
-        encode_column(name, values, n)
-        for name, values in zip(names, columns.values(), strict=True)
+        encode_column(name, values, n) for name, values in zip(names, columns.values(), strict=True)
     ]
+
+
+def as_array(values: ArrayLike) -> np.ndarray[Any, Any]:
+    """Make an array; of texts one of objects, as numpy's own lose NaN, and zeros at the end."""
+    array = np.asarray(values)
+    if array.dtype.kind in "US" and not isinstance(values, np.ndarray):
+        return np.asarray(values, dtype=object)
+    return array
 
 
 def encode_column(name: str, values: ArrayLike, n: int) -> dict[str, Any]:
     """Encode one column of n values."""
-    array = np.asarray(values)
+    array = as_array(values)
     if array.shape != (n,):
         raise ValueError(
             f"column {name!r} has shape {array.shape} and the maps have {n} points; "
@@ -138,9 +145,8 @@ def _flags(values: Iterable[Any]) -> list[str | None]:
 
 def _natural_order(text: str) -> tuple[list[tuple[int, str]], str]:
     """Sort "9" before "10", and "T-cell 2" before "T-cell 10"."""
-    # isascii: int() takes no superscripts, which count as digits too.
-    parts = re.split(r"([0-9]+)", text.lower())
-    return [(int(part), "") if part.isascii() and part.isdigit() else (-1, part) for part in parts], text
+    parts = re.split(r"([0-9]+)", text.lower())  # every second one is digits
+    return [(int(part), "") if k % 2 else (-1, part) for k, part in enumerate(parts)], text
 
 
 def _text(value: object) -> str:
@@ -151,6 +157,6 @@ def _is_missing(value: object) -> bool:
     if value is None:
         return True
     try:
-        return not (value == value)  # NaN and NaT do not equal themselves
+        return bool(value != value)  # NaN and NaT do not equal themselves
     except TypeError:  # pandas.NA has no truth value
         return True

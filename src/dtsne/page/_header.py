@@ -12,7 +12,7 @@ import numpy as np
 
 from dtsne.page._align import aligned, check_maps
 from dtsne.page._arrays import packed, packed_texts
-from dtsne.page._columns import encode_columns
+from dtsne.page._columns import as_array, encode_columns
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -57,7 +57,7 @@ def make_header(
 
 
 def _check_ids(ids: ArrayLike, n: int) -> list[str]:
-    checked = np.asarray(ids)
+    checked = as_array(ids)
     if checked.shape != (n,):
         raise ValueError(
             f"ids has shape {checked.shape} and the maps have {n} points; give one id for each."
@@ -77,7 +77,9 @@ def _units(unit: object, names: list[str]) -> dict[str, float | None]:
     given = {str(key): value for key, value in unit.items()} if isinstance(unit, Mapping) else {}
     unknown = [name for name in given if name not in names]
     if unknown:
-        raise ValueError(f"account['unit'] names {unknown[0]!r}, which is no map; there is {names}.")
+        raise ValueError(
+            f"account['unit'] names {unknown[0]!r}, which is no map; there is {names}."
+        )
     if not isinstance(unit, Mapping):
         given = dict.fromkeys(names, unit)
     return {name: _check_unit(given.get(name)) for name in names}

@@ -85,9 +85,7 @@ def make_page(
     Page
         Call its ``save``, or leave it to a notebook to show.
     """
-    header = make_header(
-        maps, columns, ids=ids, title=title, account=account, notes=notes
-    )
+    header = make_header(maps, columns, ids=ids, title=title, account=account, notes=notes)
     return Page(render(header))
 
 

@@ -120,6 +120,7 @@ function createPlot({ n, maps, half }, canvas) {
   const rows = Array.from({ length: n }, () => [0, 0, 0]); // x, y, group
   const library = createLibrary(n, canvas);
   const draw = createDrawing(library, rows);
+  let placed = false;
 
   function place(at, { moving = false } = {}) {
     const first = Math.floor(at);
@@ -129,13 +130,14 @@ function createPlot({ n, maps, half }, canvas) {
       rows[i][0] = (a.x[i] + t * (b.x[i] - a.x[i])) / half;
       rows[i][1] = (a.y[i] + t * (b.y[i] - a.y[i])) / half;
     }
+    placed = true;
     return draw({ moved: true, moving });
   }
 
   function colour(groups, palette) {
     for (let i = 0; i < n; i++) rows[i][2] = groups[i];
     library.set({ pointColor: palette });
-    return draw({});
+    return placed ? draw({}) : null;
   }
 
   const quiet = { preventEvent: true };
