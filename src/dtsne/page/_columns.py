@@ -25,8 +25,10 @@ if TYPE_CHECKING:
 MAX_CATEGORIES = 50
 # Integers with no more different values than this are taken for labels.
 MAX_INTEGER_LABELS = 20
-# A few far values must not leave one colour to all others: colours span these percentiles.
+# A few far values must not leave one colour to all others: where the range is that much wider
+# than these percentiles, the colours span the percentiles.
 _COLOUR_PERCENTILES = (0.5, 99.5)
+_FAR = 1.5
 
 
 def encode_columns(columns: Mapping[str, ArrayLike], n: int) -> list[dict[str, Any]]:
@@ -113,7 +115,10 @@ def _colour_domain(finite: FloatArray, *, diverging: bool) -> list[float]:
     """Give the values at the two ends of the colours; those of residuals lie evenly around 0."""
     if not finite.size:
         return [0.0, 1.0]
-    low, high = (float(end) for end in np.percentile(finite, _COLOUR_PERCENTILES))
+    low, high = float(finite.min()), float(finite.max())
+    inner = [float(end) for end in np.percentile(finite, _COLOUR_PERCENTILES)]
+    if high - low > _FAR * (inner[1] - inner[0]) > 0:
+        low, high = inner
     if diverging:
         high = max(abs(low), abs(high)) or 1.0
         return [-high, high]

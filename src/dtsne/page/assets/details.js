@@ -43,18 +43,30 @@ function selectionSummary(data, points) {
   return make("table", {}, make("thead", {}, head), body);
 }
 
-/** The tooltip: beside the point, on the side where there is room. */
-function showTooltip(data, plot, i) {
+/** The tooltip: beside its point, on the side where there is room. */
+function createTooltip(data, plot) {
   const tooltip = byId("tooltip");
-  tooltip.replaceChildren(...pointDetails(data, i));
-  tooltip.hidden = false;
-  const [x, y] = plot.screenPosition(i);
-  const stage = byId("stage").getBoundingClientRect();
-  const { width, height } = tooltip.getBoundingClientRect();
-  const left = x + 14 + width < stage.width ? x + 14 : x - 14 - width;
-  const top = Math.min(Math.max(y - height / 2, 4), stage.height - height - 4);
-  tooltip.style.left = `${Math.max(4, left)}px`;
-  tooltip.style.top = `${Math.max(4, top)}px`;
+  let shown = -1;
+
+  function place() {
+    if (tooltip.hidden) return;
+    const [x, y] = plot.screenPosition(shown);
+    const stage = byId("stage").getBoundingClientRect();
+    const { width, height } = tooltip.getBoundingClientRect();
+    const left = x + 14 + width < stage.width ? x + 14 : x - 14 - width;
+    const top = Math.min(Math.max(y - height / 2, 4), stage.height - height - 4);
+    tooltip.style.left = `${Math.max(4, left)}px`;
+    tooltip.style.top = `${Math.max(4, top)}px`;
+  }
+
+  function show(i) {
+    shown = i;
+    tooltip.replaceChildren(...pointDetails(data, i));
+    tooltip.hidden = false;
+    place();
+  }
+
+  return { show, place, hide: () => { tooltip.hidden = true; } };
 }
 
 // 1, 2 or 5 times a power of ten, the largest that is not above the limit.
@@ -67,7 +79,6 @@ function roundBelow(limit) {
 function showScale(pixelsPerUnit, unit) {
   const perUnit = unit ?? 1;
   const length = roundBelow((130 / pixelsPerUnit) * perUnit);
-  byId("scale").hidden = false;
   byId("scale-bar").style.width = `${(length / perUnit) * pixelsPerUnit}px`;
   byId("scale-label").textContent = unit ? `${format(length)} in the data` : `${format(length)} map unit${length === 1 ? "" : "s"}`;
   byId("scale-note").textContent = unit

@@ -5,14 +5,13 @@ function showMessage(text) {
   byId("message").hidden = false;
 }
 
-function listen(data, plot, selection, drawScale) {
-  const hideTooltip = () => { byId("tooltip").hidden = true; };
-  plot.on("pointover", (i) => showTooltip(data, plot, i));
-  plot.on("pointout", hideTooltip);
+function listen(plot, tooltip, selection, drawScale) {
+  plot.on("pointover", tooltip.show);
+  plot.on("pointout", tooltip.hide);
   plot.on("select", ({ points }) => selection.set(points, { drawn: true }));
   plot.on("deselect", () => selection.set([], { drawn: true }));
   plot.on("view", () => {
-    hideTooltip();
+    tooltip.place();
     drawScale();
   });
   plot.surface().addEventListener("webglcontextlost", () => {
@@ -28,12 +27,13 @@ async function start() {
   const say = (text) => { byId("status").textContent = text; };
   const plot = createPlot(data, byId("canvas"));
   const filters = createFilters(data);
-  const selection = createSelection(data, plot, say);
-  const slider = createSlider(data, plot);
+  const tooltip = createTooltip(data, plot);
+  const selection = createSelection(data, plot, tooltip, say);
+  const slider = createSlider(data, plot, tooltip);
   createAppearance(data, plot, createLegend(data, plot, filters, selection, say));
   createSearch(data, filters, selection, say);
   createModes(plot);
-  listen(data, plot, selection, slider.drawScale);
+  listen(plot, tooltip, selection, slider.drawScale);
 
   await slider.moveTo(0);
   await plot.fit(null, { quick: true });

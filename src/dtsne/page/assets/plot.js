@@ -75,29 +75,34 @@ function createDrawing(library, rows) {
   };
 }
 
-function createCamera(library, canvas, rows) {
-  function boxOf(points) {
-    let [left, right, bottom, top] = [Infinity, -Infinity, Infinity, -Infinity];
-    const extend = ([x, y]) => {
-      left = Math.min(left, x);
-      right = Math.max(right, x);
-      bottom = Math.min(bottom, y);
-      top = Math.max(top, y);
-    };
-    if (points) for (const i of points) extend(rows[i]);
-    else rows.forEach(extend);
-    return { x: (left + right) / 2, y: (bottom + top) / 2, width: right - left, height: top - bottom };
+function boxAround(places) {
+  let [left, right, bottom, top] = [Infinity, -Infinity, Infinity, -Infinity];
+  for (const [x, y] of places) {
+    left = Math.min(left, x);
+    right = Math.max(right, x);
+    bottom = Math.min(bottom, y);
+    top = Math.max(top, y);
   }
+  return { x: (left + right) / 2, y: (bottom + top) / 2, width: right - left, height: top - bottom };
+}
 
+// All maps together, so that the slider leads to no map that is out of view.
+function boxOfMaps({ n, maps, half }) {
+  return boxAround((function* () {
+    for (const { x, y } of maps) for (let i = 0; i < n; i++) yield [x[i] / half, y[i] / half];
+  })());
+}
+
+function createCamera(library, canvas, rows, whole) {
   function look(x, y, distance, quick) {
     const transition = !quick && !calm();
     return library.zoomToLocation([x, y], distance, { transition, transitionDuration: 250 });
   }
 
-  /** Show some points, or all. */
+  /** Show some points, or all of all maps. */
   function fit(points, { quick = false } = {}) {
     if (points && !points.length) return null;
-    const box = boxOf(points);
+    const box = points ? boxAround(points.map((i) => rows[i])) : whole;
     const { width, height } = canvas.getBoundingClientRect();
     const needed = Math.max(box.height / 2, (box.width / 2) * (height / width)) * PADDING;
     return look(box.x, box.y, Math.max(needed, CLOSEST), quick);
@@ -116,7 +121,8 @@ function createCamera(library, canvas, rows) {
   return { fit, zoom, pan };
 }
 
-function createPlot({ n, maps, half }, canvas) {
+function createPlot(data, canvas) {
+  const { n, maps, half } = data;
   const rows = Array.from({ length: n }, () => [0, 0, 0]); // x, y, group
   const library = createLibrary(n, canvas);
   const draw = createDrawing(library, rows);
@@ -143,7 +149,7 @@ function createPlot({ n, maps, half }, canvas) {
   const quiet = { preventEvent: true };
   return {
     place, colour,
-    ...createCamera(library, canvas, rows),
+    ...createCamera(library, canvas, rows, boxOfMaps(data)),
     filter: (points) => (points ? library.filter(points, quiet) : library.unfilter(quiet)),
     select: (points) => library.select(points.slice(), quiet),
     hover: (i) => library.hover(i, quiet),

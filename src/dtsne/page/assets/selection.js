@@ -24,7 +24,7 @@ async function copyText(text) {
   }
 }
 
-function createSelection(data, plot, say) {
+function createSelection(data, plot, tooltip, say) {
   let points = [];
   let step = -1; // which of them is looked at
 
@@ -55,7 +55,7 @@ function createSelection(data, plot, say) {
     step = step < 0 && by < 0 ? points.length - 1 : (step + by + points.length) % points.length;
     show();
     plot.hover(points[step]);
-    showTooltip(data, plot, points[step]);
+    tooltip.show(points[step]);
   }
 
   const ids = () => points.map(data.idOf);

@@ -6,7 +6,7 @@ function nameOfPlace(maps, at) {
   return percent ? `${percent} % from ${maps[k].name} to ${maps[k + 1].name}` : maps[k].name;
 }
 
-function createSlider({ maps }, plot) {
+function createSlider({ maps }, plot, tooltip) {
   let at = 0;
 
   function drawScale() {
@@ -16,7 +16,7 @@ function createSlider({ maps }, plot) {
   /** Move all points to a place between maps; `moving` says that more will follow at once. */
   function moveTo(place, { moving = false } = {}) {
     at = place;
-    byId("tooltip").hidden = true;
+    tooltip.hide();
     byId("between").value = place;
     byId("between").setAttribute("aria-valuetext", nameOfPlace(maps, place));
     [...byId("map-names").children].forEach((button, k) => {
