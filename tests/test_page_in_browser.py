@@ -207,7 +207,7 @@ def test_the_scale_bar_is_a_distance_in_the_data_where_the_map_has_one(page):
     page.wait_for_timeout(200)
     label = page.locator("#scale-label").inner_text()
     length = float(re.fullmatch(r"([\d.]+) in the data", label)[1])
-    assert "1 map unit is a distance of 2.5" in page.locator("#scale-note").inner_text()
+    assert "1 map unit is 2.5 in the data" in page.locator("#scale-note").inner_text()
     # Points 18 and 20 are 6 units of the second map apart.
     pixels = np.linalg.norm(np.subtract(*places(page, [18, 20]))) / 6
     width = page.locator("#scale-bar").evaluate("bar => bar.getBoundingClientRect().width")

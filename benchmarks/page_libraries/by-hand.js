@@ -2,7 +2,7 @@
 const canvas = document.createElement("canvas");
 Object.assign(canvas, { width: innerWidth, height: innerHeight });
 box.append(canvas);
-const gl = canvas.getContext("webgl");
+const gl = canvas.getContext("webgl", { alpha: false });
 const program = gl.createProgram();
 for (const [type, text] of [
   [gl.VERTEX_SHADER, `

@@ -102,4 +102,6 @@ def _shown(value: object) -> str:
         return "yes" if value else "no"
     if isinstance(value, float | np.floating):
         return f"{value:.4g}"
+    if isinstance(value, int | np.integer):
+        return f"{value:,}"
     return str(value)

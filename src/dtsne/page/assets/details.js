@@ -82,7 +82,7 @@ function showScale(pixelsPerUnit, unit) {
   byId("scale-bar").style.width = `${(length / perUnit) * pixelsPerUnit}px`;
   byId("scale-label").textContent = unit ? `${format(length)} in the data` : `${format(length)} map unit${length === 1 ? "" : "s"}`;
   byId("scale-note").textContent = unit
-    ? `1 map unit is a distance of ${format(unit)} in the data`
+    ? `1 map unit is ${format(unit)} in the data`
     : "not tied to a distance in the data";
 }
 

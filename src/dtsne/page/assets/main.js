@@ -5,11 +5,15 @@ function showMessage(text) {
   byId("message").hidden = false;
 }
 
-function listen(plot, tooltip, selection, drawScale) {
+function listen(plot, tooltip, selection, drawScale, say) {
   plot.on("pointover", tooltip.show);
   plot.on("pointout", tooltip.hide);
-  plot.on("select", ({ points }) => selection.set(points, { drawn: true }));
-  plot.on("deselect", () => selection.set([], { drawn: true }));
+  const select = (points) => {
+    selection.set(points, { drawn: true });
+    say(`${counted(points.length, "point")} selected`);
+  };
+  plot.on("select", ({ points }) => select(points));
+  plot.on("deselect", () => select([]));
   plot.on("view", () => {
     tooltip.place();
     drawScale();
@@ -33,7 +37,7 @@ async function start() {
   createAppearance(data, plot, createLegend(data, plot, filters, selection, say));
   createSearch(data, filters, selection, say);
   createModes(plot);
-  listen(plot, tooltip, selection, slider.drawScale);
+  listen(plot, tooltip, selection, slider.drawScale, say);
 
   await slider.moveTo(0);
   await plot.fit(null, { quick: true });

@@ -40,6 +40,7 @@ function createLibrary(n, canvas) {
     colorBy: "valueA",
     pointSize: defaultSize(n),
     opacity: defaultOpacity(n),
+    antiAliasing: 1,
     pointOutlineWidth: 1,
     pointSizeSelected: 1.5,
     opacityInactiveScale: 0.35,
