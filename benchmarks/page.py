@@ -5,8 +5,8 @@ is done without a graphics card here, which is the worst case: "CPU ms" of a fra
 of the browser together, is mostly what the card would do, and "script ms" what it would not. Both
 depend less on what else the machine does than frames per second.
 
-With ``--libraries FOLDER``, a folder of bundles, it measures what else a page could be built on: the
-least page of each that draws points in ten colours and moves them (``page_libraries/``).
+With ``--libraries FOLDER``, a folder of bundles, it measures what else a page could be built on:
+the least page of each that draws points in ten colours and moves them (``page_libraries/``).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from dtsne.page import write_page
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, CDPSession, Page
 
     from dtsne._typing import FloatArray, IntArray
 
@@ -99,31 +99,35 @@ def slide(page: Page) -> None:
     )
 
 
-def spent(browser: Browser, page: Page) -> FloatArray:
-    """Seconds so far: CPU time of all processes of the browser, and the page's own script."""
+def cpu_seconds(browser: Browser) -> float:
+    """CPU time of all processes of the browser so far."""
     session = browser.new_browser_cdp_session()
     processes = session.send("SystemInfo.getProcessInfo")["processInfo"]
     session.detach()
-    session = page.context.new_cdp_session(page)
-    session.send("Performance.enable")
+    return float(sum(process["cpuTime"] for process in processes))
+
+
+def script_seconds(session: CDPSession) -> float:
+    """Time of the page's own script so far."""
     metrics = session.send("Performance.getMetrics")["metrics"]
-    session.detach()
-    script = next(metric["value"] for metric in metrics if metric["name"] == "ScriptDuration")
-    return np.array([sum(process["cpuTime"] for process in processes), script])
+    return float(next(metric["value"] for metric in metrics if metric["name"] == "ScriptDuration"))
 
 
 def frames(browser: Browser, page: Page, action: Callable[[Page], None]) -> list[float]:
     """Frames in a second during an action, and what one takes: CPU ms, and ms of script."""
+    session = page.context.new_cdp_session(page)
+    session.send("Performance.enable")
     page.evaluate("""() => {
         window.frames_ = [];
         const tick = (t) => { frames_.push(t); window.ticking = requestAnimationFrame(tick); };
         window.ticking = requestAnimationFrame(tick);
     }""")
-    before = spent(browser, page)
+    before = cpu_seconds(browser), script_seconds(session)
     action(page)
-    cost = spent(browser, page) - before
+    after = cpu_seconds(browser), script_seconds(session)
     times = np.diff(page.evaluate("(cancelAnimationFrame(ticking), frames_)"))
-    return [1000 / times.mean(), *(1000 * cost / len(times))]
+    session.detach()
+    return [1000 / times.mean(), *(1000 * np.subtract(after, before) / len(times))]
 
 
 def opened(browser: Browser, path: Path) -> tuple[Page, float]:
@@ -154,9 +158,8 @@ def print_row(*cells: object) -> None:
 
 
 def measure_pages(browser: Browser, folder: Path, sizes: list[int]) -> None:
-    print_row(
-        "points", "write s", "MB", "first paint s", "drag fps", "95 % ms", "slide fps", "95 % ms"
-    )
+    actions = [f"{action}: {what}" for action in ("drag", "slide") for what in FRAME]
+    print_row("points", "write s", "MB", "first paint s", *actions)
     print_row(*["---"] * 10)
     for n in sizes:
         path = folder / f"{n}.html"
@@ -181,7 +184,7 @@ def measure_libraries(browser: Browser, folder: Path, n: int, builds: Path) -> N
     print_row(*["---"] * 7)
     for name in LIBRARIES:
         file = builds / f"{name}.min.js"
-        bundle = file.read_text(encoding="utf-8") if file.exists() else ""
+        bundle = "" if name == "by-hand" else file.read_text(encoding="utf-8")
         path = folder / f"{name}.html"
         path.write_text(library_page(name, bundle, Y, labels), encoding="utf-8")
         print_row(name, f"{len(bundle) / 1000:.0f}", *measured(browser, path, [drag]))

@@ -37,7 +37,7 @@ function selectionSummary(data, points) {
   const body = make("tbody");
   for (const column of data.columns) {
     column.overall ??= summary(column, everyone);
-    const cells = [summary(column, points), column.overall].map((text) => make("td", { text }));
+    const cells = [summary(column, points), column.overall].map((text) => make("td", { text, title: text }));
     body.append(make("tr", {}, make("th", { text: column.name }), ...cells));
   }
   return make("table", {}, make("thead", {}, head), body);

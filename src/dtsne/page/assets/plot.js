@@ -42,7 +42,7 @@ function createLibrary(n, canvas) {
     opacity: defaultOpacity(n),
     antiAliasing: 1,
     pointOutlineWidth: 1,
-    pointSizeSelected: 1.5,
+    pointSizeSelected: 0.5,
     opacityInactiveScale: 0.35,
     lassoMinDelay: 8,
     lassoInitiator: false,

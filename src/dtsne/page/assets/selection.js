@@ -68,7 +68,10 @@ function createSelection(data, plot, tooltip, say) {
     () => say(`${counted(points.length, "id")} copied`),
     (error) => say(error.message),
   );
-  byId("clear").onclick = () => set([]);
+  byId("clear").onclick = () => {
+    set([]);
+    say("Nothing selected");
+  };
   byId("previous").onclick = () => go(-1);
   byId("next").onclick = () => go(1);
   show();

@@ -11,14 +11,16 @@ function createModes(plot) {
 }
 
 function createView(data, plot, filters, selection, drawScale) {
-  let untouched = true; // nobody has moved the view: it may follow the window
+  const everyone = Array.from({ length: data.n }, (_, i) => i);
+  const shown = () => filters.shown() ?? everyone;
+  let follow = () => null; // what stays in view when the window changes: first all of all maps,
   const touching = (action) => () => {
-    untouched = false;
+    follow = null; // nothing once somebody has moved the view,
     action();
   };
   const fit = () => {
-    untouched = true;
-    plot.fit(filters.shown());
+    follow = shown; // or the points shown, where they are
+    plot.fit(shown());
   };
   const [closer, farther] = [1.5, 1 / 1.5].map((factor) => touching(() => plot.zoom(factor)));
   const go = (right, up) => touching(() => plot.pan(right, up));
@@ -41,7 +43,7 @@ function createView(data, plot, filters, selection, drawScale) {
     keys[event.key]();
   });
   new ResizeObserver(() => {
-    if (untouched) plot.fit(filters.shown(), { quick: true });
+    if (follow) plot.fit(follow(), { quick: true });
     drawScale();
   }).observe(byId("plot"));
 }
