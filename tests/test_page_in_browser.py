@@ -37,7 +37,7 @@ def browser():
 @pytest.fixture
 def open_page(browser, tmp_path):
     """Open a page from its file, and see at the end that the browser had nothing to object to."""
-    context = browser.new_context(viewport={"width": 1100, "height": 700}, color_scheme="light")
+    context = browser.new_context(viewport={"width": 900, "height": 560}, color_scheme="light")
     context.set_default_timeout(10_000)
     errors = []
 
@@ -163,7 +163,7 @@ def test_hover_shows_the_fields_of_the_point(page):
 
 def test_both_axes_have_one_scale_whatever_the_window(page):
     near = three_groups()[0]["t-SNE"]
-    for width, height in [(1100, 700), (1300, 500), (600, 900)]:
+    for width, height in [(900, 560), (1100, 400), (500, 800)]:
         page.set_viewport_size({"width": width, "height": height})
         page.wait_for_function(
             "(({ width, clientWidth }) => width === clientWidth)(document.getElementById('canvas'))"
@@ -186,7 +186,7 @@ def test_the_slider_moves_the_points_between_the_maps(page):
     pixels = None
     for to, pressed in [(0, ["true", "false"]), (0.5, ["false", "false"]), (1, ["false", "true"])]:
         slide(page, to)
-        page.wait_for_timeout(200)
+        page.wait_for_timeout(100)
         found = places(page, range(27))
         found = (found - found.mean(axis=0)) * [1, -1]
         expected = (1 - to) * first + to * last
@@ -205,7 +205,7 @@ def test_the_slider_moves_the_points_between_the_maps(page):
 def test_the_scale_bar_is_a_distance_in_the_data_where_the_map_has_one(page):
     assert page.locator("#scale-label").inner_text().endswith("map units")
     slide(page, 1)
-    page.wait_for_timeout(200)
+    page.wait_for_timeout(100)
     label = page.locator("#scale-label").inner_text()
     length = float(re.fullmatch(r"([\d.]+) in the data", label)[1])
     assert "1 map unit is 2.5 in the data" in page.locator("#scale-note").inner_text()
@@ -317,8 +317,8 @@ def test_a_lasso_selects_and_the_export_holds_exactly_those_ids(page):
     page.mouse.move(*corners[0])
     page.mouse.down()
     for corner in corners[1:]:
-        page.mouse.move(*corner, steps=6)
-        page.wait_for_timeout(20)
+        page.mouse.move(*corner, steps=3)
+        page.wait_for_timeout(20)  # the lasso takes no point sooner after the last than 8 ms
     page.mouse.up()
     page.wait_for_function("dtsnePage.selected().length > 0")
     assert selected(page) == list(range(9, 18))
