@@ -9,6 +9,7 @@ async function unpack(packed) {
   let bytes = new Uint8Array(text.length);
   for (let i = 0; i < bytes.length; i++) bytes[i] = text.charCodeAt(i);
   if (packed.gzip) {
+    if (!window.DecompressionStream) throw new Error("This browser is too old to unpack the map; update it.");
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
     bytes = new Uint8Array(await new Response(stream).arrayBuffer());
   }
