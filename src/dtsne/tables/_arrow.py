@@ -1,0 +1,198 @@
+"""Columns in Arrow's memory, and the two formats that are made of them: parquet and feather."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dtsne.tables._columns import Columns, as_text
+from dtsne.tables._errors import TableError, reading
+from dtsne.tables._files import check_room
+from dtsne.tables._names import listed, matching
+from dtsne.tables._optional import arrow
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from dtsne.tables._options import Options
+    from dtsne.tables._selection import Selection
+    from dtsne.tables._table import Field, TextArray
+
+# A column in Arrow's memory and again in X, 8 bytes each; of text, a pointer and an index.
+BYTES_PER_CELL = 16
+
+
+@dataclass(frozen=True, eq=False)
+class ArrowColumns(Columns):
+    """Columns of an Arrow table."""
+
+    path: Path
+    what: str
+    table: Any
+    ids: TextArray | None = None
+    set_aside: frozenset[str] = frozenset()
+    find: Callable[[int], str] | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:  # type: ignore[override]
+        """See :class:`Columns`."""
+        return tuple(self.table.column_names)
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """See :class:`Columns`."""
+        return ()
+
+    def is_number(self, name: str) -> bool:
+        """See :class:`Columns`."""
+        return is_number(self.table.column(name).type)
+
+    def numbers(self, names: Sequence[str]) -> Any:
+        """See :class:`Columns`."""
+        pa = arrow()
+        types = [self.table.column(name).type for name in names]
+        # Float32 holds all digits of those.
+        small = (pa.float32(), pa.float16(), pa.int8(), pa.uint8(), pa.int16(), pa.uint16())
+        dtype = np.float32 if types and all(t in small for t in types) else np.float64
+        X = np.empty((len(self.table), len(names)), dtype=dtype)
+        for i, name in enumerate(names):
+            X[:, i] = self._floats(name)
+        return X
+
+    def _floats(self, name: str) -> Field:
+        column = self.table.column(name)
+        if not column.null_count and column.type in (arrow().float32(), arrow().float64()):
+            return np.asarray(column.to_numpy())
+        # safe=False: integers beyond 2⁵³ are rounded, which is what a measurement can bear.
+        return np.asarray(column.cast(arrow().float64(), safe=False).to_numpy())
+
+    def values(self, name: str) -> Field | None:
+        """See :class:`Columns`."""
+        types, column = arrow("pyarrow.types"), self.table.column(name)
+        kind = column.type
+        if types.is_boolean(kind) and not column.null_count:
+            return np.asarray(column.to_numpy())
+        if types.is_integer(kind) and not column.null_count:
+            return np.asarray(column.to_numpy())
+        if is_number(kind):
+            return self._floats(name)
+        if types.is_dictionary(kind):
+            return _decoded(column)
+        if types.is_nested(kind) or types.is_null(kind) or is_binary(kind):
+            return None
+        return as_text(column.cast(arrow().string()).to_numpy())
+
+    def where(self, row: int) -> str:
+        """See :class:`Columns`."""
+        return super().where(row) if self.find is None else self.find(row)
+
+
+def is_number(kind: Any) -> bool:
+    """Whether a type of Arrow's is one of numbers."""
+    types = arrow("pyarrow.types")
+    return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind))
+
+
+def is_binary(kind: Any) -> bool:
+    """Whether a type of Arrow's is one of bytes that are not text."""
+    types = arrow("pyarrow.types")
+    return bool(
+        types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind)
+    )
+
+
+def is_text(kind: Any) -> bool:
+    """Whether a type of Arrow's is one of text."""
+    types = arrow("pyarrow.types")
+    return bool(types.is_string(kind) or types.is_large_string(kind))
+
+
+def _decoded(column: Any) -> Field:
+    """Return the values of categories, each text once in memory."""
+    parts = []
+    for chunk in column.chunks:
+        categories = as_text([*chunk.dictionary.to_pylist(), None])
+        codes = chunk.indices.fill_null(len(categories) - 1).to_numpy(zero_copy_only=False)
+        parts.append(categories[codes])
+    return np.concatenate(parts) if parts else np.empty(0, dtype=object)
+
+
+def read_parquet(path: Path, options: Options) -> ArrowColumns:
+    """Read a parquet file: the columns that are wanted, once it is clear that they fit."""
+    parquet = arrow("pyarrow.parquet")
+    with reading(path, "a parquet file"):
+        # Text as categories, as it is stored: one long text, repeated, would else fill the memory.
+        schema = parquet.read_schema(path)
+        texts = [field.name for field in schema if is_text(field.type)]
+        with parquet.ParquetFile(path, read_dictionary=texts) as file:
+            wanted = _wanted(schema, options.selection, path)
+            n_rows = file.metadata.num_rows
+            check_room(path, BYTES_PER_CELL * n_rows * len(wanted) + _stored(file.metadata, texts))
+            table = file.read(columns=wanted)
+    return _with_index(table, schema, path)
+
+
+def _stored(metadata: Any, names: Sequence[str]) -> int:
+    """Bytes of columns as stored, before compression."""
+    chosen = set(names)
+    return sum(
+        chunk.total_uncompressed_size
+        for group in map(metadata.row_group, range(metadata.num_row_groups))
+        for chunk in map(group.column, range(group.num_columns))
+        if chunk.path_in_schema in chosen
+    )
+
+
+def read_feather(path: Path, options: Options) -> ArrowColumns:
+    """Read a Feather or Arrow IPC file: the columns that are wanted, if they fit."""
+    dataset = arrow("pyarrow.dataset")
+    with reading(path, "a Feather (Arrow) file"):
+        source = dataset.dataset(path, format="feather")
+        wanted = _wanted(source.schema, options.selection, path)
+        # Counting reads how long the batches are, and none of them.
+        check_room(path, BYTES_PER_CELL * source.count_rows() * len(wanted))
+        table = source.to_table(columns=wanted)
+    return _with_index(table, source.schema, path)
+
+
+def _wanted(schema: Any, selection: Selection, path: Path) -> list[str]:
+    """Return the columns to read: not those numbers that nobody asked for."""
+    again = (
+        {name for name in schema.names if schema.names.count(name) > 1} if _repeats(schema) else ()
+    )
+    if again:
+        raise TableError(
+            f"{path}: the columns {listed(sorted(again))} occur more than once; rename them."
+        )
+    if selection.columns is None:
+        return list(schema.names)
+    asked_for = set(matching([*selection.columns, *selection.exclude], schema.names, path))
+    asked_for |= selection.named | set(_index_names(schema))
+    return [f.name for f in schema if f.name in asked_for or not is_number(f.type)]
+
+
+def _repeats(schema: Any) -> bool:
+    return len(set(schema.names)) < len(schema.names)
+
+
+def _with_index(table: Any, schema: Any, path: Path) -> ArrowColumns:
+    """Take the index of a pandas frame, which is stored as a column, for the ids."""
+    index = [name for name in _index_names(schema) if name in table.column_names]
+    columns = ArrowColumns(path, path.name, table)
+    if len(index) != 1:
+        return columns
+    values = columns.values(index[0])
+    ids = None if values is None else as_text(values)
+    return ArrowColumns(path, path.name, table, ids, frozenset(index))
+
+
+def _index_names(schema: Any) -> list[str]:
+    try:
+        stored = json.loads((schema.metadata or {})[b"pandas"])["index_columns"]
+    except (KeyError, ValueError, TypeError):
+        return []
+    return [name for name in stored if isinstance(name, str)]
