@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,15 +34,15 @@ class ArrowColumns(Columns):
 
     path: Path
     what: str
-    table: Any
+    by_name: dict[str, Any]
     ids: TextArray | None = None
     set_aside: frozenset[str] = frozenset()
     find: Callable[[int], str] | None = None
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:  # type: ignore[override]
         """See :class:`Columns`."""
-        return tuple(self.table.column_names)
+        return tuple(self.by_name)
 
     @property
     def beside(self) -> tuple[str, ...]:
@@ -49,37 +51,31 @@ class ArrowColumns(Columns):
 
     def is_number(self, name: str) -> bool:
         """See :class:`Columns`."""
-        return is_number(self.table.column(name).type)
+        return is_number(self.by_name[name].type)
 
     def numbers(self, names: Sequence[str]) -> Any:
         """See :class:`Columns`."""
         pa = arrow()
-        types = [self.table.column(name).type for name in names]
+        columns = [self.by_name[name] for name in names]
+        types = {column.type for column in columns}
         # Float32 holds all digits of those.
         small = (pa.float32(), pa.float16(), pa.int8(), pa.uint8(), pa.int16(), pa.uint16())
-        dtype = np.float32 if types and all(t in small for t in types) else np.float64
-        X = np.empty((len(self.table), len(names)), dtype=dtype)
-        for i, name in enumerate(names):
-            X[:, i] = self._floats(name)
+        dtype = np.float32 if types.issubset(small) else np.float64
+        X = np.empty((len(columns[0]), len(columns)), dtype=dtype)
+        for i, column in enumerate(columns):
+            X[:, i] = _floats(column)
         return X
-
-    def _floats(self, name: str) -> Field:
-        column = self.table.column(name)
-        if not column.null_count and column.type in (arrow().float32(), arrow().float64()):
-            return np.asarray(column.to_numpy())
-        # safe=False: integers beyond 2⁵³ are rounded, which is what a measurement can bear.
-        return np.asarray(column.cast(arrow().float64(), safe=False).to_numpy())
 
     def values(self, name: str) -> Field | None:
         """See :class:`Columns`."""
-        types, column = arrow("pyarrow.types"), self.table.column(name)
+        types, column = arrow("pyarrow.types"), self.by_name[name]
         kind = column.type
         if types.is_boolean(kind) and not column.null_count:
             return np.asarray(column.to_numpy())
         if types.is_integer(kind) and not column.null_count:
             return np.asarray(column.to_numpy())
         if is_number(kind):
-            return self._floats(name)
+            return _floats(column)
         if types.is_dictionary(kind):
             return _decoded(column)
         if types.is_nested(kind) or types.is_null(kind) or is_binary(kind):
@@ -89,6 +85,18 @@ class ArrowColumns(Columns):
     def where(self, row: int) -> str:
         """See :class:`Columns`."""
         return super().where(row) if self.find is None else self.find(row)
+
+
+def _floats(column: Any) -> Field:
+    if not column.null_count and column.type in (arrow().float32(), arrow().float64()):
+        return np.asarray(column.to_numpy())
+    # safe=False: integers beyond 2⁵³ are rounded, which is what a measurement can bear.
+    return np.asarray(column.cast(arrow().float64(), safe=False).to_numpy())
+
+
+def columns_of(table: Any) -> dict[str, Any]:
+    """Return the columns of an Arrow table by name; to ask it for each takes long if it is wide."""
+    return dict(zip(table.column_names, table.columns, strict=True))
 
 
 def is_number(kind: Any) -> bool:
@@ -150,7 +158,11 @@ def _stored(metadata: Any, names: Sequence[str]) -> int:
 def read_feather(path: Path, options: Options) -> ArrowColumns:
     """Read a Feather or Arrow IPC file: the columns that are wanted, if they fit."""
     dataset = arrow("pyarrow.dataset")
+    with path.open("rb") as file:
+        is_stream = file.read(4) == b"\xff\xff\xff\xff"
     with reading(path, "a Feather (Arrow) file"):
+        if is_stream:
+            return _read_stream(path, options)
         source = dataset.dataset(path, format="feather")
         wanted = _wanted(source.schema, options.selection, path)
         # Counting reads how long the batches are, and none of them.
@@ -159,15 +171,24 @@ def read_feather(path: Path, options: Options) -> ArrowColumns:
     return _with_index(table, source.schema, path)
 
 
+def _read_stream(path: Path, options: Options) -> ArrowColumns:
+    """Read Arrow's other form, which says only batch by batch how long it is."""
+    pa, batches, n_bytes = arrow(), [], 0
+    with pa.memory_map(str(path)) as file, arrow("pyarrow.ipc").open_stream(file) as stream:
+        wanted = _wanted(stream.schema, options.selection, path)
+        for batch in stream:
+            n_bytes += 2 * batch.nbytes
+            check_room(path, n_bytes)
+            batches.append(batch.select(wanted))
+        table = pa.Table.from_batches(batches, stream.schema if not batches else None)
+    return _with_index(table, stream.schema, path)
+
+
 def _wanted(schema: Any, selection: Selection, path: Path) -> list[str]:
     """Return the columns to read: not those numbers that nobody asked for."""
-    again = (
-        {name for name in schema.names if schema.names.count(name) > 1} if _repeats(schema) else ()
-    )
+    again = [name for name, count in Counter(schema.names).items() if count > 1]
     if again:
-        raise TableError(
-            f"{path}: the columns {listed(sorted(again))} occur more than once; rename them."
-        )
+        raise TableError(f"{path}: the columns {listed(again)} occur more than once; rename them.")
     if selection.columns is None:
         return list(schema.names)
     asked_for = set(matching([*selection.columns, *selection.exclude], schema.names, path))
@@ -175,19 +196,15 @@ def _wanted(schema: Any, selection: Selection, path: Path) -> list[str]:
     return [f.name for f in schema if f.name in asked_for or not is_number(f.type)]
 
 
-def _repeats(schema: Any) -> bool:
-    return len(set(schema.names)) < len(schema.names)
-
-
 def _with_index(table: Any, schema: Any, path: Path) -> ArrowColumns:
     """Take the index of a pandas frame, which is stored as a column, for the ids."""
     index = [name for name in _index_names(schema) if name in table.column_names]
-    columns = ArrowColumns(path, path.name, table)
+    columns = ArrowColumns(path, path.name, columns_of(table))
     if len(index) != 1:
         return columns
     values = columns.values(index[0])
     ids = None if values is None else as_text(values)
-    return ArrowColumns(path, path.name, table, ids, frozenset(index))
+    return replace(columns, ids=ids, set_aside=frozenset(index))
 
 
 def _index_names(schema: Any) -> list[str]:

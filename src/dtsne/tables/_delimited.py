@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtsne.tables._arrow import BYTES_PER_CELL, ArrowColumns, is_binary, is_text
+from dtsne.tables._arrow import BYTES_PER_CELL, ArrowColumns, columns_of, is_binary, is_text
 from dtsne.tables._columns import as_text
 from dtsne.tables._errors import TableError, reading
 from dtsne.tables._files import is_gzip, text_size
@@ -42,11 +43,11 @@ def read_delimited(path: Path, options: Options, *, delimiter: str) -> ArrowColu
     table = _parsed(path, layout, options)
     _check_end(path, layout, table)
     find = partial(line_of_row, path, layout.delimiter, layout.n_skipped)
-    columns = ArrowColumns(path, path.name, table, find=find)
+    columns = ArrowColumns(path, path.name, columns_of(table), find=find)
     if layout.has_index:
-        ids = as_text(table.column(INDEX).to_numpy())
+        ids = as_text(columns.by_name[INDEX].to_numpy())
         what = f"{path.name} (ids from its first column, which has no name)"
-        columns = ArrowColumns(path, what, table, ids, frozenset({INDEX}), find)
+        columns = replace(columns, what=what, ids=ids, set_aside=frozenset({INDEX}))
     _check_encoding(columns)
     _check_numbers(columns, options.selection)
     return columns
@@ -88,8 +89,7 @@ def _check_end(path: Path, layout: Layout, table: Any) -> None:
 
 
 def _check_encoding(columns: ArrowColumns) -> None:
-    for name in columns.names:
-        column = columns.table.column(name)
+    for name, column in columns.by_name.items():
         if is_binary(column.type):
             row = _first_bad(column.to_pylist())
             raise not_utf8(columns.path, f"the column {name!r} in {columns.where(row)}")
@@ -115,8 +115,7 @@ def _check_numbers(columns: ArrowColumns, selection: Selection) -> None:
     skipped |= selection.named | columns.set_aside
     if selection.columns is not None:
         skipped |= set(names) - set(matching(selection.columns, names, columns.path))
-    for name in names:
-        column = columns.table.column(name)
+    for name, column in columns.by_name.items():
         if name in skipped or not is_text(column.type):
             continue
         numbers, text = _kinds(column, NUMBER)

@@ -159,19 +159,19 @@ def _axes(columns: Columns, id_column: str | None) -> tuple[str, ...]:
     ]
     numbered: dict[str, list[str]] = {}
     for name in numbers:
-        stem = re.fullmatch(r"(.*?)[ _.-]?[0-3]", name)
+        stem = re.fullmatch(r"(.*?)[ _.-]?\d+", name)
         if stem and stem[1]:
             numbered.setdefault(stem[1].lower(), []).append(name)
     groups = [group for group in numbered.values() if len(group) in _DIMENSIONS]
     lower = {name.lower(): name for name in numbers}
     if "dtsne" in numbered:
         return tuple(numbered["dtsne"])
-    if len(numbers) in _DIMENSIONS:
-        return tuple(numbers)
     if len(groups) == 1:
         return tuple(groups[0])
     if "x" in lower and "y" in lower:
         return tuple(lower[name] for name in _XYZ if name in lower)
+    if len(numbers) in _DIMENSIONS:
+        return tuple(numbers)
     raise TableError(
         f"{columns.path} has {len(numbers):,} columns of numbers ({listed(numbers) or 'none'}), of "
         "which it is not clear which two or three are the map; name them (columns)."

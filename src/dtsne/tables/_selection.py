@@ -40,10 +40,9 @@ class Selection:
 
 def table_of(columns: Columns, selection: Selection) -> Table:
     """Choose numbers, ids, labels and fields, and check what was chosen."""
-    known = [*columns.names, *columns.beside]
     for name in sorted(selection.named):
-        if name not in known:
-            raise unknown(name, known, columns.path)
+        if name not in columns.names and name not in columns.beside:
+            raise unknown(name, [*columns.names, *columns.beside], columns.path)
     numbers = _numbers(columns, selection)
     X = columns.numbers(numbers)
     if not X.shape[0]:
@@ -55,7 +54,8 @@ def table_of(columns: Columns, selection: Selection) -> Table:
         raise TableError(
             f"{columns.path}: the column {label!r} holds nothing that can be a label; name another."
         )
-    left_out = [name for name in columns.names if name not in set(numbers)]
+    taken = set(numbers)
+    left_out = [name for name in columns.names if name not in taken]
     return Table(
         X=X,
         feature_names=tuple(numbers),

@@ -79,14 +79,14 @@ def rows_of(
     file: IO[bytes], delimiter: str, n_skipped: int, *, strict: bool = False
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield the number of the last line of each row that is not blank, and its cells."""
-    text = io.TextIOWrapper(file, "utf-8-sig", errors="replace", newline="")
-    lines = _lines(text)
-    for _ in islice(lines, n_skipped):
-        pass
-    reader = csv.reader(lines, delimiter=delimiter, strict=strict)
-    for cells in reader:
-        if cells:
-            yield n_skipped + reader.line_num, cells
+    with io.TextIOWrapper(file, "utf-8-sig", errors="replace", newline="") as text:
+        lines = _lines(text)
+        for _ in islice(lines, n_skipped):
+            pass
+        reader = csv.reader(lines, delimiter=delimiter, strict=strict)
+        for cells in reader:
+            if cells:
+                yield n_skipped + reader.line_num, cells
 
 
 def _lines(text: IO[str]) -> Iterator[str]:
