@@ -141,7 +141,7 @@ def read_parquet(path: Path, options: Options) -> ArrowColumns:
             n_rows = file.metadata.num_rows
             check_room(path, BYTES_PER_CELL * n_rows * len(wanted) + _stored(file.metadata, texts))
             table = file.read(columns=wanted)
-    return _with_index(table, schema, path)
+        return _with_index(table, schema, path)
 
 
 def _stored(metadata: Any, names: Sequence[str]) -> int:
@@ -167,8 +167,7 @@ def read_feather(path: Path, options: Options) -> ArrowColumns:
         wanted = _wanted(source.schema, options.selection, path)
         # Counting reads how long the batches are, and none of them.
         check_room(path, BYTES_PER_CELL * source.count_rows() * len(wanted))
-        table = source.to_table(columns=wanted)
-    return _with_index(table, source.schema, path)
+        return _with_index(source.to_table(columns=wanted), source.schema, path)
 
 
 def _read_stream(path: Path, options: Options) -> ArrowColumns:
@@ -198,6 +197,8 @@ def _wanted(schema: Any, selection: Selection, path: Path) -> list[str]:
 
 def _with_index(table: Any, schema: Any, path: Path) -> ArrowColumns:
     """Take the index of a pandas frame, which is stored as a column, for the ids."""
+    # A damaged file can have texts that begin and end anywhere, also outside of it.
+    table.validate(full=True)
     index = [name for name in _index_names(schema) if name in table.column_names]
     columns = ArrowColumns(path, path.name, columns_of(table))
     if len(index) != 1:

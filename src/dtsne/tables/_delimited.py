@@ -11,7 +11,7 @@ import numpy as np
 from dtsne.tables._arrow import BYTES_PER_CELL, ArrowColumns, columns_of, is_binary, is_text
 from dtsne.tables._columns import as_text
 from dtsne.tables._errors import TableError, reading
-from dtsne.tables._files import is_gzip, text_size
+from dtsne.tables._files import count_lines, is_gzip
 from dtsne.tables._layout import INDEX, NUMBER, find_layout
 from dtsne.tables._names import matching
 from dtsne.tables._optional import arrow
@@ -39,7 +39,7 @@ def read_delimited(path: Path, options: Options, *, delimiter: str) -> ArrowColu
     arrow()  # its absence is an error before any work
     layout = find_layout(path, options, delimiter)
     bytes_per_line = BYTES_PER_CELL * len(layout.names)
-    text_size(path, lambda free: free // bytes_per_line)
+    count_lines(path, lambda free: free // bytes_per_line)
     table = _parsed(path, layout, options)
     _check_end(path, layout, table)
     find = partial(line_of_row, path, layout.delimiter, layout.n_skipped)

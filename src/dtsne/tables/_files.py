@@ -139,19 +139,32 @@ def head(path: Path, n_bytes: int) -> bytes:
             raise _cut_off(path) from error
 
 
-def text_size(path: Path, n_lines_that_fit: Callable[[int], int]) -> tuple[int, int]:
-    """Return bytes and lines of a text, inflated in passing if it is compressed.
+def count_lines(
+    path: Path,
+    n_that_fit: Callable[[int], int],
+    *,
+    begin: int = 0,
+    allowed: bytes | None = None,
+) -> int:
+    """Return the lines of a text from some byte on, inflated in passing if it is compressed.
 
     A few kilobytes can inflate to any length. So the length is found first, keeping nothing, and
-    refused as soon as it is more than memory holds: `n_lines_that_fit` says how many lines do,
-    given the free memory.
+    refused as soon as it is more than memory holds: `n_that_fit` says how many lines do, given the
+    free memory. Where `allowed` is given, bytes that are not among them are refused as well.
     """
     free = free_memory()
-    most_lines = n_lines_that_fit(free)
+    most_lines = n_that_fit(free)
     n_bytes = n_lines = 0
     with open_text(path) as file:
         try:
+            file.seek(begin)
             while chunk := file.read(_CHUNK):
+                stray = b"" if allowed is None else chunk.translate(None, allowed)
+                if stray:
+                    raise TableError(
+                        f"{path} is damaged: it holds {stray[:1]!r} where numbers should be; copy "
+                        "or export it again."
+                    )
                 n_bytes += len(chunk)
                 n_lines += chunk.count(b"\n")
                 if n_bytes > free or n_lines > most_lines:
@@ -162,7 +175,7 @@ def text_size(path: Path, n_lines_that_fit: Callable[[int], int]) -> tuple[int, 
                     )
         except (EOFError, OSError, zlib.error) as error:
             raise _cut_off(path) from error
-    return n_bytes, n_lines
+    return n_lines
 
 
 def _cut_off(path: Path) -> TableError:

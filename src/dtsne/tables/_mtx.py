@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from dtsne.tables._columns import MatrixColumns, as_text
 from dtsne.tables._errors import TableError, reading
-from dtsne.tables._files import check_room, looks_like, open_text, text_size
+from dtsne.tables._files import check_room, count_lines, looks_like, open_text
 from dtsne.tables._names import unique
 from dtsne.tables._numpy_files import default_names
 
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 _KIND = "a Matrix Market file"
 _LONGEST_LINE = 4096
+# What numbers are made of, nan and infinity too. scipy passes over other bytes behind a number, or,
+# at a zero byte, crashes.
+_OF_NUMBERS = b"0123456789+-.eEnaifNAIFty \t\r\n"
 # Row, column and value, in COO and again in CSR.
 _BYTES_PER_ENTRY = 40
 
@@ -27,9 +30,9 @@ class _Header:
     """What the first lines announce."""
 
     is_sparse: bool
-    n_values: str  # of what kind: real, integer, pattern or complex
     shape: tuple[int, int]
     n_entries: int
+    n_bytes: int  # of these lines
 
 
 def read_mtx(path: Path, options: Options) -> MatrixColumns:
@@ -41,7 +44,7 @@ def read_mtx(path: Path, options: Options) -> MatrixColumns:
         header = _header(path)
         _check_size(path, header)
         with open_text(path) as file:
-            X = mmread(file)
+            X = mmread(_OnlyRead(file))
     rows, columns = _names_beside(path, "barcodes"), _names_beside(path, "features", "genes")
     transposed = _is_transposed(path, X.shape, rows, columns, options.transpose)
     if transposed:
@@ -50,6 +53,21 @@ def read_mtx(path: Path, options: Options) -> MatrixColumns:
     what = f"{path.name} (transposed: its columns are the rows)" if transposed else path.name
     names = default_names(X.shape[1]) if columns is None else unique(columns)
     return MatrixColumns(path, what, X, names, ids=None if rows is None else as_text(rows))
+
+
+class _OnlyRead:
+    """A file that cannot seek.
+
+    In one that can, scipy's reader wants to go back after an error, where that fails it ends the
+    whole process.
+    """
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+
+    def read(self, n: int = -1) -> bytes:
+        """Read on."""
+        return self._file.read(n)
 
 
 def _header(path: Path) -> _Header:
@@ -65,6 +83,7 @@ def _header(path: Path) -> _Header:
         line = file.readline(_LONGEST_LINE)
         while line and (line.startswith(b"%") or not line.strip()):
             line = file.readline(_LONGEST_LINE)
+        n_bytes = file.tell()
     if kind != "matrix" or form not in ("coordinate", "array"):
         raise TableError(f"{path} holds a {kind} in the form {form}; write it as a matrix.")
     if values == "complex":
@@ -72,7 +91,7 @@ def _header(path: Path) -> _Header:
     sizes = [int(word) for word in line.split()]
     n_rows, n_columns = sizes[:2]
     is_sparse = form == "coordinate"
-    return _Header(is_sparse, values, (n_rows, n_columns), sizes[2] if is_sparse else 0)
+    return _Header(is_sparse, (n_rows, n_columns), sizes[2] if is_sparse else 0, n_bytes)
 
 
 def _check_size(path: Path, header: _Header) -> None:
@@ -82,7 +101,9 @@ def _check_size(path: Path, header: _Header) -> None:
         raise TableError(f"{path} is damaged: its header announces a negative size.")
     n_announced = header.n_entries if header.is_sparse else n_rows * n_columns // 2
     per_line = _BYTES_PER_ENTRY if header.is_sparse else 16
-    _, n_lines = text_size(path, lambda free: free // per_line)
+    n_lines = count_lines(
+        path, lambda free: free // per_line, begin=header.n_bytes, allowed=_OF_NUMBERS
+    )
     if n_lines + 1 < n_announced:
         raise TableError(
             f"{path} is damaged or cut off: its header announces {n_announced:,} entries, and it "
@@ -110,7 +131,7 @@ def _names_beside(path: Path, *names: str) -> list[str] | None:
 
 def _first_names(path: Path) -> list[str]:
     """Return the second column, where features have their symbol, or the only one."""
-    text_size(path, lambda free: free // 100)
+    count_lines(path, lambda free: free // 100)
     with reading(path, "a list of names"), open_text(path) as file:
         cells = [line.decode().rstrip("\r\n").split("\t") for line in file]
     return [row[1] if len(row) > 1 and row[1] else row[0] for row in cells]
