@@ -357,8 +357,8 @@ def test_pickles_are_never_loaded(tmp_path):
     objects = np.empty((2, 2), dtype=object)
     objects[:] = Evil()
     np.save(tmp_path / "data.npy", objects, allow_pickle=True)
-    np.savez(tmp_path / "data.npz", X=objects, allow_pickle=True)
-    np.savez(tmp_path / "key.npz", a=np.eye(2), X=objects, allow_pickle=True)
+    np.savez(tmp_path / "data.npz", X=objects)
+    np.savez(tmp_path / "key.npz", a=np.eye(2), X=objects)
     for name, options in (("data.npy", {}), ("data.npz", {}), ("key.npz", {"key": "X"})):
         message = refused(tmp_path / name, **options)
         assert "holds Python objects" in message

@@ -44,6 +44,10 @@ def write_text(tmp_path):
     return write
 
 
+def sparse_points(rng, n, d):
+    return sparse.csr_matrix(rng.random((n, d)) * (rng.random((n, d)) < 0.5))
+
+
 def check_frame(table, X):
     np.testing.assert_array_equal(table.X, X)
     assert table.feature_names == ("a", "b", "c")
@@ -290,7 +294,7 @@ def test_npz_with_one_matrix(X, tmp_path):
 
 @pytest.mark.parametrize("form", ["csr", "csc"])
 def test_npz_of_a_sparse_matrix(tmp_path, form, rng):
-    matrix = sparse.random(8, 5, 0.4, form, rng=rng)
+    matrix = sparse_points(rng, 8, 5).asformat(form)
     sparse.save_npz(tmp_path / "data.npz", matrix)
     X = read_table(tmp_path / "data.npz").X
     assert X.format == "csr"
@@ -385,7 +389,7 @@ def test_fcs_whose_two_ends_differ(fcs, X):
 
 @pytest.mark.parametrize("suffix", [".mtx", ".mtx.gz"])
 def test_mtx(tmp_path, rng, suffix):
-    matrix = sparse.random(7, 4, 0.5, "csr", rng=rng)
+    matrix = sparse_points(rng, 7, 4)
     plain, path = tmp_path / "plain.mtx", tmp_path / f"data{suffix}"
     io.mmwrite(plain, matrix)
     content = plain.read_bytes()
@@ -405,7 +409,7 @@ def test_mtx_of_other_kinds(tmp_path, X):
     np.testing.assert_allclose(table.X, X, rtol=1e-14)
     io.mmwrite(tmp_path / "symmetric.mtx", X @ X.T)
     np.testing.assert_allclose(read_table(tmp_path / "symmetric.mtx").X, X @ X.T, rtol=1e-14)
-    io.mmwrite(tmp_path / "pattern.mtx", sparse.eye_array(4), field="pattern")
+    io.mmwrite(tmp_path / "pattern.mtx", sparse.coo_matrix(np.eye(4)), field="pattern")
     np.testing.assert_array_equal(read_table(tmp_path / "pattern.mtx").X.toarray(), np.eye(4))
 
 
@@ -419,7 +423,7 @@ def test_mtx_of_other_kinds(tmp_path, X):
     ],
 )
 def test_mtx_of_10x(tmp_path, rng, matrix, barcodes, features):
-    counts = sparse.random(3, 5, 0.6, rng=rng)  # genes × cells
+    counts = sparse_points(rng, 3, 5)  # genes × cells
     io.mmwrite(tmp_path / "plain.mtx", counts)
     texts = {
         matrix: (tmp_path / "plain.mtx").read_bytes(),
@@ -462,6 +466,13 @@ def test_maps_of_text(write_text):
     found, ids = read_embedding(write_text("1.5,2\n3,4\n"))
     np.testing.assert_array_equal(found, Y)
     assert ids is None
+
+
+def test_ids_of_a_map_stay_as_written_and_other_columns_do_not_matter(write_text):
+    path = write_text("id,dtsne_1,dtsne_2,batch\n007,1,2,1\n08,3,4,2\n9,5,6,2b\n10,7,8,\n")
+    Y, ids = read_embedding(path)
+    np.testing.assert_array_equal(Y, np.arange(1, 9).reshape(4, 2))
+    assert list(ids) == ["007", "08", "9", "10"]
 
 
 def test_columns_of_a_map_can_be_named(write_text):

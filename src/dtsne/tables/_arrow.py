@@ -17,7 +17,7 @@ from dtsne.tables._names import listed, matching
 from dtsne.tables._optional import arrow
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from dtsne.tables._options import Options
@@ -37,7 +37,6 @@ class ArrowColumns(Columns):
     by_name: dict[str, Any]
     ids: TextArray | None = None
     set_aside: frozenset[str] = frozenset()
-    find: Callable[[int], str] | None = None
 
     @cached_property
     def names(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -81,10 +80,6 @@ class ArrowColumns(Columns):
         if types.is_nested(kind) or types.is_null(kind) or is_binary(kind):
             return None
         return as_text(column.cast(arrow().string()).to_numpy())
-
-    def where(self, row: int) -> str:
-        """See :class:`Columns`."""
-        return super().where(row) if self.find is None else self.find(row)
 
 
 def _floats(column: Any) -> Field:

@@ -63,6 +63,9 @@ class Columns(ABC):
         """Say where a row stands in the file."""
         return f"row {row + 1:,}"
 
+    def check(self, names: Sequence[str]) -> None:  # noqa: B027 (most formats have nothing to check)
+        """Refuse columns that are not what they should be, of those that may become numbers."""
+
 
 @dataclass(frozen=True, eq=False)
 class MatrixColumns(Columns):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,19 +12,17 @@ from dtsne.tables._columns import as_text
 from dtsne.tables._errors import TableError, reading
 from dtsne.tables._files import count_lines, is_gzip
 from dtsne.tables._layout import INDEX, NUMBER, find_layout
-from dtsne.tables._names import matching
 from dtsne.tables._optional import arrow
 from dtsne.tables._text import bad_row, line_of_row, not_utf8
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
 
     from dtsne.tables._layout import Layout
     from dtsne.tables._options import Options
-    from dtsne.tables._selection import Selection
 
 # Arrow parses blocks in parallel, and no line may be longer than one.
 _BLOCK_BYTES = 2**20
@@ -34,7 +31,45 @@ _MISSING = ("None", "none", "<NA>", "NAN")
 _DECIMAL_COMMA = r"^\s*[+-]?(\d+(,\d*)?|,\d+)([eE][+-]?\d+)?\s*$"
 
 
-def read_delimited(path: Path, options: Options, *, delimiter: str) -> ArrowColumns:
+@dataclass(frozen=True, eq=False)
+class TextColumns(ArrowColumns):
+    """Columns of a table of text."""
+
+    layout: Layout | None = None
+
+    def where(self, row: int) -> str:
+        """See :class:`Columns`."""
+        if self.layout is None:
+            return super().where(row)
+        return line_of_row(self.path, self.layout.delimiter, self.layout.n_skipped, row)
+
+    def check(self, names: Sequence[str]) -> None:
+        """Refuse a column of numbers with a few cells of text, which make all of it text.
+
+        A column where most cells are numbers is one of numbers. Left out of them silently, the map
+        would be one of other data.
+        """
+        for name in names:
+            column = self.by_name[name]
+            if not is_text(column.type):
+                continue
+            numbers, text = _kinds(column, NUMBER)
+            if 0 < text.sum() < numbers.sum():
+                row = int(text.argmax())
+                raise TableError(
+                    f"{self.path}: the column {name!r} holds numbers but for {text.sum():,} cells, "
+                    f"the first {column[row].as_py()!r} in {self.where(row)}; mend them, or leave "
+                    "the column out (exclude)."
+                )
+            numbers, text = _kinds(column, _DECIMAL_COMMA)
+            if numbers.any() and not text.any():
+                raise TableError(
+                    f"{self.path}: the column {name!r} holds numbers with decimal commas; say so "
+                    "(decimal=',')."
+                )
+
+
+def read_delimited(path: Path, options: Options, *, delimiter: str) -> TextColumns:
     """Read a table of text."""
     arrow()  # its absence is an error before any work
     layout = find_layout(path, options, delimiter)
@@ -42,21 +77,20 @@ def read_delimited(path: Path, options: Options, *, delimiter: str) -> ArrowColu
     count_lines(path, lambda free: free // bytes_per_line)
     table = _parsed(path, layout, options)
     _check_end(path, layout, table)
-    find = partial(line_of_row, path, layout.delimiter, layout.n_skipped)
-    columns = ArrowColumns(path, path.name, columns_of(table), find=find)
-    if layout.has_index:
-        ids = as_text(columns.by_name[INDEX].to_numpy())
-        what = f"{path.name} (ids from its first column, which has no name)"
-        columns = replace(columns, what=what, ids=ids, set_aside=frozenset({INDEX}))
+    columns = TextColumns(path, path.name, columns_of(table), layout=layout)
     _check_encoding(columns)
-    _check_numbers(columns, options.selection)
-    return columns
+    if not layout.has_index:
+        return columns
+    ids = as_text(columns.by_name[INDEX].to_numpy())
+    what = f"{path.name} (ids from its first column, which has no name)"
+    return replace(columns, what=what, ids=ids, set_aside=frozenset({INDEX}))
 
 
 def _parsed(path: Path, layout: Layout, options: Options) -> Any:
     pa, csv = arrow(), arrow("pyarrow.csv")
     # Names of rows are kept as they are written: 0012 is no number.
-    texts = {options.selection.id_column} & set(layout.names)
+    named, id_column = options.text_names, options.selection.id_column
+    texts = {name for name in layout.names if name.lower() in named or name == id_column}
     texts |= {INDEX} if layout.has_index else set()
     convert = csv.ConvertOptions(column_types=dict.fromkeys(texts, pa.string()))
     convert.null_values = [*convert.null_values, *_MISSING]
@@ -88,7 +122,7 @@ def _check_end(path: Path, layout: Layout, table: Any) -> None:
             raise error
 
 
-def _check_encoding(columns: ArrowColumns) -> None:
+def _check_encoding(columns: TextColumns) -> None:
     for name, column in columns.by_name.items():
         if is_binary(column.type):
             row = _first_bad(column.to_pylist())
@@ -102,36 +136,6 @@ def _first_bad(cells: Iterable[bytes]) -> int:
         except UnicodeDecodeError:
             return row
     return 0
-
-
-def _check_numbers(columns: ArrowColumns, selection: Selection) -> None:
-    """Refuse a column of numbers with a few cells of text, which make all of it text.
-
-    A column where most cells are numbers is one of numbers. Left out of them silently, the map
-    would be one of other data.
-    """
-    names = columns.names
-    skipped = set(matching(selection.exclude, names, columns.path))
-    skipped |= selection.named | columns.set_aside
-    if selection.columns is not None:
-        skipped |= set(names) - set(matching(selection.columns, names, columns.path))
-    for name, column in columns.by_name.items():
-        if name in skipped or not is_text(column.type):
-            continue
-        numbers, text = _kinds(column, NUMBER)
-        if 0 < text.sum() < numbers.sum():
-            row = int(text.argmax())
-            raise TableError(
-                f"{columns.path}: the column {name!r} holds numbers but for {text.sum():,} cells, "
-                f"the first {column[row].as_py()!r} in {columns.where(row)}; mend them, or leave "
-                "the column out (exclude)."
-            )
-        numbers, text = _kinds(column, _DECIMAL_COMMA)
-        if numbers.any() and not text.any():
-            raise TableError(
-                f"{columns.path}: the column {name!r} holds numbers with decimal commas; say so "
-                "(decimal=',')."
-            )
 
 
 def _kinds(column: Any, pattern: str) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

@@ -78,7 +78,7 @@ def read_embedding(
         return _from_anndata(path, key)
     if name == "npz" and key is None:
         key = _key_in_archive(path)
-    options = Options(Selection(id_column=id_column), key=key)
+    options = Options(Selection(id_column=id_column), frozenset(_ID_NAMES), key=key)
     found = open_columns(path, name, options)
     asked_for = None if columns is None else as_names(columns, "columns")
     id_column = id_column or (_id_column(found) if found.ids is None else None)

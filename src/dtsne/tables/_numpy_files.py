@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _HIGHEST_RATIO = 1032
 _SPARSE = frozenset({"indices", "indptr", "format", "shape", "data"})  # scipy.sparse.save_npz
 _LABEL_KEYS = ("labels", "y")
+_NAMES = "label_names"  # what the labels stand for, where they are numbers
 _ID_KEYS = ("id", "ids", "obs_names")
 _NAME_KEYS = ("feature_names", "columns", "var_names")
 
@@ -61,7 +62,7 @@ def read_npz(path: Path, options: Options) -> MatrixColumns:
         beside = {
             name: archive.load(name)
             for name, (shape, dtype) in archive.headers.items()
-            if name != key and len(shape) == 1 and not dtype.hasobject
+            if len(shape) == 1 and not dtype.hasobject and (shape[0] in (n, d) or name == _NAMES)
         }
     names = next((beside[k] for k in _NAME_KEYS if k in beside and len(beside[k]) == d), None)
     return MatrixColumns(
@@ -214,13 +215,12 @@ def _fields(beside: dict[str, NDArray[Any]], n: int) -> dict[str, Field]:
         for key, values in beside.items()
         if len(values) == n and values.dtype.kind in "iufbUS" and key not in used
     }
-    label_names = beside.get("label_names")
+    label_names = beside.get(_NAMES)
     for key in _LABEL_KEYS:
         codes = fields.get(key)
         if label_names is None or codes is None or codes.dtype.kind not in "iu" or not n:
             continue
         if codes.min() >= 0 and codes.max() < len(label_names):
             fields[key] = as_text(label_names)[codes]
-            if len(label_names) == n and "label_names" in fields:
-                del fields["label_names"]
+            fields.pop(_NAMES, None)
     return fields

@@ -17,6 +17,8 @@ class Options:
     """Options of the formats; see `read_table`."""
 
     selection: Selection = field(default_factory=Selection)
+    # Columns, in lower case, that a table of text reads as they are written: 0012 is no number.
+    text_names: frozenset[str] = frozenset()
     key: str | None = None
     layer: str | None = None
     use_rep: str | None = None
@@ -27,7 +29,7 @@ class Options:
 
     def check(self, allowed: frozenset[str], name: str, path: Path) -> None:
         """Refuse options that the format does not have."""
-        for option in fields(self)[1:]:
+        for option in fields(self)[2:]:
             if getattr(self, option.name) is not None and option.name not in allowed:
                 has = f"it has {', '.join(sorted(allowed))}" if allowed else "it has none"
                 raise TableError(

@@ -125,7 +125,16 @@ def read_table(
         id_column,
         label_column,
     )
-    options = Options(selection, key, layer, use_rep, transpose, header, delimiter, decimal)
+    options = Options(
+        selection,
+        key=key,
+        layer=layer,
+        use_rep=use_rep,
+        transpose=transpose,
+        header=header,
+        delimiter=delimiter,
+        decimal=decimal,
+    )
     return table_of(open_columns(path, format, options), selection)
 
 

@@ -71,11 +71,13 @@ def _numbers(columns: Columns, selection: Selection) -> list[str]:
     excluded = set(matching(selection.exclude, [*names, *columns.beside], path)) | selection.named
     if selection.columns is not None:
         chosen = [n for n in matching(selection.columns, names, path) if n not in excluded]
+        columns.check(chosen)
         for name in chosen:
             if not columns.is_number(name):
                 raise _not_numbers(name, columns)
     else:
         excluded |= columns.set_aside
+        columns.check([name for name in names if name not in excluded])
         chosen = [name for name in names if name not in excluded and columns.is_number(name)]
         _warn_of_suspicious(chosen, columns)
     if not chosen:
