@@ -423,6 +423,18 @@ def test_cut_off_arrow(frame, tmp_path, kind):
         assert "damaged, cut off" in refused(path)
 
 
+def test_feather_whose_texts_lie_outside_of_it(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    feather = pytest.importorskip("pyarrow.feather")
+    path = tmp_path / "data.feather"
+    table = pyarrow.table({"a": [1.0, 2.0, 3.0], "t": ["u", "v", "w"]})
+    feather.write_feather(table, str(path), compression="uncompressed")
+    offsets, far = struct.pack("<4i", 0, 1, 2, 3), struct.pack("<4i", 0, 1, 2, 2**30)
+    assert path.read_bytes().count(offsets) == 1
+    path.write_bytes(path.read_bytes().replace(offsets, far))
+    assert "damaged, cut off" in refused(path)
+
+
 @pytest.mark.parametrize("kind", ["parquet", "feather"])
 def test_columns_of_arrow(frame, tmp_path, kind):
     path = tmp_path / f"data.{kind}"

@@ -77,9 +77,13 @@ def check_output(
     if not folder.is_dir():
         raise FileNotFoundError(f"{path} cannot be written: make its folder first ({folder}).")
     for place in (folder, path):
-        if place.exists() and not os.access(place, os.W_OK):
+        if place.exists() and not _may_write(place):
             raise PermissionError(f"{path} cannot be written: you may not write to {place}.")
     return path
+
+
+def _may_write(place: Path) -> bool:
+    return os.access(place, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
 
 
 def _are_same(one: Path, other: Path) -> bool:
