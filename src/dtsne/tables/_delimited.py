@@ -1,0 +1,147 @@
+"""Tables of text: csv and tsv, compressed or not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dtsne.tables._arrow import BYTES_PER_CELL, ArrowColumns, columns_of, is_binary, is_text
+from dtsne.tables._columns import as_text
+from dtsne.tables._errors import TableError, reading
+from dtsne.tables._files import count_lines, is_gzip
+from dtsne.tables._layout import INDEX, NUMBER, find_layout
+from dtsne.tables._optional import arrow
+from dtsne.tables._text import bad_row, line_of_row, not_utf8
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from dtsne.tables._layout import Layout
+    from dtsne.tables._options import Options
+
+# Arrow parses blocks in parallel, and no line may be longer than one.
+_BLOCK_BYTES = 2**20
+# Besides Arrow's own, which include '', NA, N/A, NaN and null.
+_MISSING = ("None", "none", "<NA>", "NAN")
+_DECIMAL_COMMA = r"^\s*[+-]?(\d+(,\d*)?|,\d+)([eE][+-]?\d+)?\s*$"
+
+
+@dataclass(frozen=True, eq=False)
+class TextColumns(ArrowColumns):
+    """Columns of a table of text."""
+
+    layout: Layout | None = None
+
+    def where(self, row: int) -> str:
+        """See :class:`Columns`."""
+        if self.layout is None:
+            return super().where(row)
+        return line_of_row(self.path, self.layout.delimiter, self.layout.n_skipped, row)
+
+    def check(self, names: Sequence[str]) -> None:
+        """Refuse a column of numbers with a few cells of text, which make all of it text.
+
+        A column where most cells are numbers is one of numbers. Left out of them silently, the map
+        would be one of other data.
+        """
+        for name in names:
+            column = self.by_name[name]
+            if not is_text(column.type):
+                continue
+            numbers, text = _kinds(column, NUMBER)
+            if 0 < text.sum() < numbers.sum():
+                row = int(text.argmax())
+                raise TableError(
+                    f"{self.path}: the column {name!r} holds numbers but for {text.sum():,} cells, "
+                    f"the first {column[row].as_py()!r} in {self.where(row)}; mend them, or leave "
+                    "the column out (exclude)."
+                )
+            numbers, text = _kinds(column, _DECIMAL_COMMA)
+            if numbers.any() and not text.any():
+                raise TableError(
+                    f"{self.path}: the column {name!r} holds numbers with decimal commas; say so "
+                    "(decimal=',')."
+                )
+
+
+def read_delimited(path: Path, options: Options, *, delimiter: str) -> TextColumns:
+    """Read a table of text."""
+    arrow()  # its absence is an error before any work
+    layout = find_layout(path, options, delimiter)
+    bytes_per_line = BYTES_PER_CELL * len(layout.names)
+    count_lines(path, lambda free: free // bytes_per_line)
+    table = _parsed(path, layout, options)
+    _check_end(path, layout, table)
+    columns = TextColumns(path, path.name, columns_of(table), layout=layout)
+    _check_encoding(columns)
+    if not layout.has_index:
+        return columns
+    ids = as_text(columns.by_name[INDEX].to_numpy())
+    what = f"{path.name} (ids from its first column, which has no name)"
+    return replace(columns, what=what, ids=ids, set_aside=frozenset({INDEX}))
+
+
+def _parsed(path: Path, layout: Layout, options: Options) -> Any:
+    pa, csv = arrow(), arrow("pyarrow.csv")
+    # Names of rows are kept as they are written: 0012 is no number.
+    named, id_column = options.text_names, options.selection.id_column
+    texts = {name for name in layout.names if name.lower() in named or name == id_column}
+    texts |= {INDEX} if layout.has_index else set()
+    convert = csv.ConvertOptions(column_types=dict.fromkeys(texts, pa.string()))
+    convert.null_values = [*convert.null_values, *_MISSING]
+    if options.decimal is not None:
+        convert.decimal_point = options.decimal
+    block = max(_BLOCK_BYTES, 8 * layout.longest_line)
+    read = csv.ReadOptions(column_names=layout.names, skip_rows=layout.n_skipped, block_size=block)
+    parse = csv.ParseOptions(delimiter=layout.delimiter, newlines_in_values=True)
+    compression = "gzip" if is_gzip(path) else None
+    try:
+        with reading(path, "a table of text"), pa.input_stream(path, compression) as stream:
+            return csv.read_csv(stream, read, parse, convert)
+    except TableError as error:
+        raise _bad_row(path, layout) or error from error.__cause__
+
+
+def _bad_row(path: Path, layout: Layout) -> TableError | None:
+    return bad_row(path, layout.delimiter, layout.n_skipped, len(layout.names))
+
+
+def _check_end(path: Path, layout: Layout, table: Any) -> None:
+    """Refuse a quote that is never closed: the parser takes all that follows for one cell."""
+    if not len(table):
+        raise TableError(f"{path} has no rows; export it again.")
+    texts = (column for column in table.columns if is_text(column.type))
+    if any("\n" in (column[-1].as_py() or "") for column in texts):
+        error = _bad_row(path, layout)
+        if error is not None:
+            raise error
+
+
+def _check_encoding(columns: TextColumns) -> None:
+    for name, column in columns.by_name.items():
+        if is_binary(column.type):
+            row = _first_bad(column.to_pylist())
+            raise not_utf8(columns.path, f"the column {name!r} in {columns.where(row)}")
+
+
+def _first_bad(cells: Iterable[bytes]) -> int:
+    for row, cell in enumerate(cells):
+        try:
+            cell.decode()
+        except UnicodeDecodeError:
+            return row
+    return 0
+
+
+def _kinds(column: Any, pattern: str) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return which cells are numbers of a certain look, and which are text; the rest is blank."""
+    compute = arrow("pyarrow.compute")
+    numbers = np.asarray(compute.match_substring_regex(column, pattern).to_numpy(), bool)
+    missing = arrow().array([*arrow("pyarrow.csv").ConvertOptions().null_values, *_MISSING])
+    blank = compute.is_in(compute.utf8_trim_whitespace(column), value_set=missing).to_numpy()
+    return numbers, ~(numbers | np.asarray(blank, bool))
