@@ -47,8 +47,9 @@ def chromium() -> Iterator[Any]:
     with api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=path,
-            args=["--no-sandbox", "--disable-background-networking", "--disable-component-update",
-                  "--disable-sync", "--no-first-run", "--use-angle=swiftshader"],
+            args=["--no-sandbox", "--disable-gpu-sandbox", "--use-angle=swiftshader",
+                  "--enable-unsafe-swiftshader", "--disable-background-networking", "--no-first-run",
+                  "--disable-component-update", "--disable-sync"],
         )  # fmt: skip
         yield browser
         browser.close()

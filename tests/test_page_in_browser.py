@@ -5,39 +5,20 @@ from __future__ import annotations
 import csv
 import io
 import re
-import shutil
 
 import numpy as np
 import pytest
 
 from dtsne.page import make_page, write_page
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
-if not CHROMIUM:
-    pytest.skip("needs Chromium, as the command `chromium`", allow_module_level=True)
-
-ARGUMENTS = [
-    *("--no-sandbox", "--disable-gpu-sandbox", "--use-angle=swiftshader"),
-    *("--enable-unsafe-swiftshader", "--disable-background-networking", "--no-first-run"),
-    *("--disable-component-update", "--disable-sync"),
-]
 COLOUR = {"a": (63, 144, 218), "b": (255, 169, 14), "c": (189, 31, 1)}
 NASTY = '</script><img src=x onerror="window.hacked=1"><script>window.hacked=1</script>'
 
 
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as library:
-        browser = library.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield browser
-        browser.close()
-
-
 @pytest.fixture
-def open_page(browser, tmp_path):
+def open_page(chromium, tmp_path):
     """Open a page from its file, and see at the end that the browser had nothing to object to."""
-    context = browser.new_context(viewport={"width": 900, "height": 560}, color_scheme="light")
+    context = chromium.new_context(viewport={"width": 900, "height": 560}, color_scheme="light")
     context.set_default_timeout(10_000)
     errors = []
 
@@ -409,9 +390,9 @@ def test_hostile_texts_are_shown_and_never_run(open_page):
     assert page.locator("img").count() == 0
 
 
-def test_no_webgl_is_said_on_the_page(browser, tmp_path):
+def test_no_webgl_is_said_on_the_page(chromium, tmp_path):
     path = write_page(tmp_path / "map.html", {"map": np.eye(2)}, {})
-    page = browser.new_page()
+    page = chromium.new_page()
     page.add_init_script("HTMLCanvasElement.prototype.getContext = () => null")
     page.goto(path.as_uri())
     page.wait_for_selector("#message:visible")
@@ -426,12 +407,12 @@ def test_few_points_and_no_columns(open_page, n):
     assert search(page, "0") == [0]
 
 
-def test_in_a_notebook(browser, tmp_path):
+def test_in_a_notebook(chromium, tmp_path):
     maps, columns, ids = three_groups()
     notebook = tmp_path / "notebook.html"
     shown = make_page(maps, columns, ids=ids)._repr_html_()
     notebook.write_text(f"<!doctype html><meta charset=utf-8><body>{shown}", encoding="utf-8")
-    page = browser.new_page()
+    page = chromium.new_page()
     page.goto(notebook.as_uri())
     frame = page.frame_locator("iframe")
     frame.locator("html[data-ready]").wait_for()

@@ -8,13 +8,23 @@ from typing import TYPE_CHECKING, Any
 from dtsne._version import __version__
 
 if TYPE_CHECKING:
-    from dtsne import datasets, quality
+    from dtsne import account, datasets, page, plots, quality, tables
     from dtsne._estimator import DTSNE
 
-__all__ = ["DTSNE", "__version__", "datasets", "quality"]
+__all__ = [
+    "DTSNE",
+    "__version__",
+    "account",
+    "datasets",
+    "page",
+    "plots",
+    "quality",
+    "tables",
+]
 
 # Loaded at first use: scikit-learn and numba take longer to import than numpy itself.
-_MODULES = {"DTSNE": "dtsne._estimator", "datasets": "dtsne.datasets", "quality": "dtsne.quality"}
+_SUBPACKAGES = ("account", "datasets", "page", "plots", "quality", "tables")
+_MODULES = {"DTSNE": "dtsne._estimator"} | {name: f"dtsne.{name}" for name in _SUBPACKAGES}
 
 
 def __getattr__(name: str) -> Any:
