@@ -48,8 +48,8 @@ def chromium() -> Iterator[Any]:
         browser = playwright.chromium.launch(
             executable_path=path,
             args=["--no-sandbox", "--disable-gpu-sandbox", "--use-angle=swiftshader",
-                  "--enable-unsafe-swiftshader", "--disable-background-networking", "--no-first-run",
-                  "--disable-component-update", "--disable-sync"],
+                  "--enable-unsafe-swiftshader", "--disable-background-networking",
+                  "--disable-component-update", "--disable-sync", "--no-first-run"],
         )  # fmt: skip
         yield browser
         browser.close()
