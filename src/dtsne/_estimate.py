@@ -48,7 +48,7 @@ _LOOKED_AT, _RANKED = 14_000 * 0.04e-9, 200e-9
 _DENSE_AFFINITY, _SPARSE_AFFINITY = 50e-9, 100e-9
 # One iteration: a pair of dense P, a pair of sparse P, the exact repulsion of a pair, the FFT's of
 # a point.
-_DENSE_PULL, _SPARSE_PULL, _PUSH, _FFT_PUSH = 0.6e-9, 2.5e-9, 0.6e-9, 1.5e-6
+_DENSE_PULL, _SPARSE_PULL, _PUSH, _FFT_PUSH = 0.6e-9, 2.5e-9, 0.6e-9, 1.0e-6
 # All rounds of calibration, for each point.
 _CALIBRATED = 15e-6
 # Share of the work that the threads divide among them.
