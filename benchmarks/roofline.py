@@ -18,7 +18,7 @@ from scipy import fft
 from dtsne import DTSNE
 from dtsne._attraction import attractive_cost, attractive_forces
 from dtsne._calibration import CalibrationPlan
-from dtsne._cells import sort_into_cells
+from dtsne._cells import BORDER, sort_into_cells
 from dtsne._compile import compiled
 from dtsne._data import Points
 from dtsne._fft_kernels import STENCIL
@@ -128,7 +128,7 @@ def profile(X: FloatArray, n_jobs: int) -> None:
         if plan.cutoff > 0:
             in_cell = np.diff(cells.starts).astype(float)
             sorted_scales = scales[cells.order]
-            n_met = 25.0 * float((in_cell**2).sum())
+            n_met = (2 * BORDER + 1) ** 2 * float((in_cell**2).sum())
             near = least_cpu(lambda: _near(plan.cutoff, points, sorted_scales, cells))
             row(f"repulsion, near ({1e9 * near / n_met:.2f} ns for each of {n_met:.2g} pairs met)",
                 near, "a division for each pair", n_met * division_seconds())  # fmt: skip

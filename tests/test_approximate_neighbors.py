@@ -9,6 +9,12 @@ from dtsne._neighbors import nearest_neighbors
 from dtsne._threads import limited_threads
 
 
+@pytest.fixture(autouse=True, params=[2**12, 16], ids=["one level", "two levels"])
+def levels_of_cells(request, monkeypatch):
+    """Run every test with cells made at once, and with cells within cells."""
+    monkeypatch.setattr("dtsne._approximate_neighbors._CELLS_AT_ONCE", request.param)
+
+
 @pytest.fixture(name="points")
 def clustered_points(rng):
     centres = 5 * rng.normal(size=(20, 10))

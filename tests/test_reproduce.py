@@ -10,12 +10,15 @@ import numpy as np
 import pytest
 
 pytest.importorskip("matplotlib")
+from typer.testing import CliRunner
+
+from dtsne.cli import app
 from dtsne.reproduce import _paper, reproduce
 from dtsne.reproduce._measures import PAPER, SYMBOLS
 from dtsne.reproduce._report import TITLE, write_report
 from dtsne.reproduce._results import Embedded, Failed, Job, Store
 from dtsne.reproduce._run import Done, Outcomes, Scope, run
-from dtsne.reproduce._sets import N_COMPONENTS, SETS, draw
+from dtsne.reproduce._sets import N_COMPONENTS, SETS, Drawn, draw
 from dtsne.reproduce._summary import Cell, cell, radii, radius_error
 from dtsne.reproduce._theory import compare_ratios
 from dtsne.reproduce._worker import Worker, embed_here, started_worker
@@ -43,7 +46,7 @@ def tiny(tmp_path_factory) -> tuple[Path, str, str]:
         report, page = reproduce(
             folder, sets=TINY.sets, methods=TINY.methods, seeds=1, n=TINY.n, quiet=True
         )
-    return folder, report.read_text(), page.read_text()
+    return folder, report.read_text(encoding="utf-8"), page.read_text(encoding="utf-8")
 
 
 def rows_of(report: str, first: str) -> dict[str, list[str]]:
@@ -62,9 +65,10 @@ def test_the_table_has_every_cell_beside_the_papers(tiny, measure):
     for method in THERE:
         for name, text in zip(("G3-d", "G10-d"), rows[METHODS[method].title], strict=True):
             printed = _paper.printed(measure, method, name)
+            assert (printed is None) == (method == "densmap")
             paper = "" if printed is None else rf" \({printed:.2f}\) [▲=▼]"
             assert re.fullmatch(rf"-?\d\.\d\d{paper}", text), (method, name, text)
-    assert rows["den-SNE"] == ["missing", "missing"]
+    assert rows["den-SNE"] == ["missing", "missing"]  # which the paper does not have
 
 
 def test_a_missing_method_has_its_reason_and_no_number(tiny):
@@ -116,7 +120,7 @@ def test_a_second_run_makes_no_map_again(tiny, monkeypatch):
     again, _ = reproduce(
         folder, sets=TINY.sets, methods=TINY.methods, seeds=1, n=TINY.n, quiet=True
     )
-    assert again.read_text() == report
+    assert again.read_text(encoding="utf-8") == report
 
 
 def test_what_changed_is_made_again(tmp_path, monkeypatch):
@@ -124,7 +128,7 @@ def test_what_changed_is_made_again(tmp_path, monkeypatch):
 
     def embed(_, method, X, seed):
         made.append((method, seed))
-        return Embedded(X[:, :2], 1.0, 1.0)
+        return Embedded(X[:, :2], 1.0)
 
     monkeypatch.setattr(Worker, "embed", embed)
 
@@ -153,16 +157,16 @@ def test_an_interrupted_run_reports_what_it_has_and_goes_on(tmp_path, monkeypatc
         n_made += 1
         if n_made == 2:
             raise KeyboardInterrupt
-        return Embedded(X[:, :2], 1.0, 1.0)
+        return Embedded(X[:, :2], 1.0)
 
     monkeypatch.setattr(Worker, "embed", embed)
     asked = {"sets": ["2D-density"], "methods": ["lle", "tsne"], "seeds": 1, "n": 120}
     with pytest.raises(KeyboardInterrupt):
         reproduce(tmp_path, **asked, quiet=True)
-    assert "* t-SNE, all sets: not run" in (tmp_path / "report.md").read_text()
+    assert "* t-SNE, all sets: not run" in (tmp_path / "report.md").read_text(encoding="utf-8")
     report, _ = reproduce(tmp_path, **asked, quiet=True)
     assert n_made == 3  # the first of the methods was not run again
-    assert "missing" not in report.read_text()
+    assert "missing" not in report.read_text(encoding="utf-8")
 
 
 def test_a_worker_survives_the_death_of_its_process():
@@ -182,6 +186,8 @@ def test_a_worker_survives_the_death_of_its_process():
 )
 def test_what_is_no_map_is_not_taken_for_one(monkeypatch, given, said):
     class Bad:
+        n_rehearsed = 60
+
         def embed(self, X, seed):
             if given is None:
                 raise ValueError("no")
@@ -211,18 +217,19 @@ def test_a_real_set_that_is_not_here_is_missing_and_the_rest_goes_on(tmp_path, m
     report, _ = reproduce(
         tmp_path, sets=["amazon", "2D-density"], methods=["lle"], seeds=1, n=240, quiet=True
     )
-    text = report.read_text()
+    text = report.read_text(encoding="utf-8")
     assert rows_of(text, "ρ")["LLE"] == ["missing"]
     assert re.search(r"\* LLE, Amazon: .*DTSNE_DATA", text)
     assert re.match(r"0\.\d", rows_of(text, "2D-density")["LLE"][0])
 
 
 def test_marks_tell_ours_from_the_papers():
-    assert Cell(0.93, 0.0, 0.95).mark == "="
-    assert Cell(0.92, 0.0, 0.95).mark == "▼"
-    assert Cell(0.98, 0.0, 0.95).mark == "▲"
-    assert Cell(0.98, 0.0, None).mark == ""
-    assert Cell(float("nan"), 0.0, 0.95, "no").mark == ""
+    assert Cell(0.93, 0.0, 0.95, 3).mark == "="
+    assert Cell(0.92, 0.0, 0.95, 3).mark == "▼"
+    assert Cell(0.98, 0.0, 0.95, 3).mark == "▲"
+    assert Cell(0.98, 0.0, None, 3).mark == ""
+    assert Cell(float("nan"), 0.0, 0.95, 0, "no").mark == ""
+    assert Cell(float("nan"), 0.0, 0.95, 3).mark == ""
 
 
 def test_cells_are_means_over_seeds():
@@ -231,13 +238,15 @@ def test_cells_are_means_over_seeds():
         measures = dict.fromkeys(SYMBOLS, value) | {
             "radii_data": [1.0, 2.0], "radii_map": [1.0, 2.0 + seed],
         }  # fmt: skip
-        done = Done(Embedded(np.zeros((2, 2)), 1.0, 1.0), measures)
+        done = Done(Embedded(np.zeros((2, 2)), 1.0), measures)
         outcomes.found[Job("dtsne", "G3-d", seed)] = done
     outcomes.found[Job("dtsne", "G3-d", 2)] = Failed("no")
     found = cell(outcomes, "distance_correlation", "dtsne", "G3-d")
     assert found.mean == pytest.approx(0.8)
     assert found.spread == pytest.approx(0.1)
     assert found.paper == 0.95
+    assert found.n_seeds == 2
+    assert found.reason == "no"
     assert radius_error(outcomes, "dtsne", "G3-d").mean == pytest.approx(0.25)
     assert radii(outcomes, "dtsne", "G3-d") == ([1.0, 2.0], [1.0, 2.5])
     assert cell(outcomes, "trustworthiness", "lle", "G3-d").reason == "not run"
@@ -263,19 +272,104 @@ def test_ratios_notice_clusters_drawn_alike():
     assert anywhere.typical_factor > 2
 
 
+def test_the_papers_numbers_are_all_there():
+    """Sums over its table, by measure: no number is missing, or has another sign."""
+    for measure, total in zip(PAPER, (30.08, 20.74, 9.17), strict=True):
+        rows = _paper.RESULTS[measure]
+        assert set(rows) == {"dtsne", "largevis", "lle", "ncvis", "tsne", "umap"}
+        assert all(len(row) == len(_paper.SETS) for row in rows.values())
+        assert sum(map(sum, rows.values())) == pytest.approx(total)
+
+
+@pytest.fixture
+def made_up(monkeypatch) -> Outcomes:
+    """Maps of all methods on all sets, the real ones made up, with one that failed for a seed."""
+
+    def draw_anything(name, seed, n):
+        rng = np.random.default_rng(seed)
+        raw = np.abs(rng.normal(size=(n, 784 if name == "mnist" else 60))) * 99
+        labels = np.arange(n) % 10
+        return Drawn(raw[:, :50], labels, tuple(f"type {i}" for i in range(10)), raw)
+
+    monkeypatch.setattr("dtsne.reproduce._run.draw", draw_anything)
+    outcomes = Outcomes(Scope(tuple(SETS), tuple(METHODS), 2, 60))
+    rng = np.random.default_rng(0)
+    theory = {"correlation": 0.5, "slope": 0.5, "factor": 2.0}
+    for job in outcomes.scope.jobs():
+        measures = dict.fromkeys(SYMBOLS, 0.5) | {
+            "radii_data": [1.0] * 10, "radii_map": [1.0] * 10,
+            "theory, anywhere": theory, "theory, same region": theory,
+        }  # fmt: skip
+        outcomes.found[job] = Done(Embedded(rng.normal(size=(60, 2)), 1.0), measures)
+    outcomes.found[Job("lle", "mnist", 1)] = Failed("no luck")
+    outcomes.found[Job("lle", "G3-d", 0)].measures["distance_correlation"] = float("nan")
+    return outcomes
+
+
+def test_the_whole_report_has_every_cell_and_figure(made_up, tmp_path):
+    markdown, page = write_report(made_up, tmp_path)
+    report = markdown.read_text(encoding="utf-8")
+    for measure in PAPER:
+        rows = rows_of(report, SYMBOLS[measure])
+        assert len(rows) == len(METHODS)
+        assert all(len(row) == len(_paper.SETS) for row in rows.values())
+        for method, printed in _paper.RESULTS[measure].items():
+            for text, number in zip(rows[METHODS[method].title], printed, strict=True):
+                assert f"({number:.2f})" in text
+    assert rows_of(report, "ρ")["LLE"][5] == "0.50 [1 of 2 seeds] (-0.18) ▲"
+    assert rows_of(report, "ρ")["LLE"][1] == "undefined (0.93)"
+    assert "* LLE, MNIST: no luck" in report
+    figures = ["2D-density", "2D-samples", "G10-d", "U5-d", "measures", "mnist", "samusik",
+               "amazon", "theory"]  # fmt: skip
+    assert re.findall(r"\(figures/(.*)\.png\)", report) == figures
+    text = page.read_text(encoding="utf-8")
+    assert all(f'<figure id="{name}">' in text for name in figures)
+    for method in METHODS.values():
+        assert f"<td>{method.title.replace(chr(39), '&#x27;')}</td>" in text
+
+
 def test_unknown_names_are_refused_before_any_work(tmp_path):
     with pytest.raises(ValueError, match="unknown set 'G4'; choose from G3-s"):
         reproduce(tmp_path, sets=["G4"])
     with pytest.raises(ValueError, match="unknown method 'sne'"):
         reproduce(tmp_path, methods=["sne"])
+    with pytest.raises(ValueError, match="no method is chosen"):
+        reproduce(tmp_path, methods=[])
     with pytest.raises(ValueError, match="seeds=0"):
         reproduce(tmp_path, seeds=0)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [(["--only", "G4"], "'G4' is not known; choose from G3-s"),
+     (["--methods", "sne"], "'sne' is not known"), (["--seeds", "0"], "x>=1")],
+)  # fmt: skip
+def test_the_command_refuses_what_it_does_not_know(options, said):
+    result = CliRunner().invoke(app, ["reproduce", *options])
+    assert result.exit_code == 2
+    assert said in " ".join(result.output.replace("│", " ").split())
+
+
+def test_the_command_passes_on_what_it_is_asked(monkeypatch, tmp_path):
+    asked = {}
+
+    def run(folder, **options):
+        asked.update(options, folder=folder)
+        return folder / "report.md", folder / "report.html"
+
+    monkeypatch.setattr("dtsne.reproduce.reproduce", run)
+    result = CliRunner().invoke(app, ["reproduce", str(tmp_path), "--quick", "--only", "G3-d",
+                                      "--methods", "dtsne,lle", "-q"])  # fmt: skip
+    assert result.exit_code == 0
+    assert str(tmp_path / "report.html") in result.output.replace("\n", "")
+    assert asked == {"folder": tmp_path, "sets": ["G3-d"], "methods": ["dtsne", "lle"],
+                     "seeds": 1, "n": 1000, "quiet": True}  # fmt: skip
 
 
 def test_text_of_a_report_is_escaped(tmp_path):
     outcomes = Outcomes(Scope(("2D-density",), ("lle",), 1, 60))
     outcomes.found[Job("lle", "2D-density", 0)] = Failed("<script>alert(1)</script> | and")
     markdown, page = write_report(outcomes, tmp_path)
-    assert "<script>" not in page.read_text()
-    assert "&lt;script&gt;" in page.read_text()
-    assert "missing" in markdown.read_text()
+    assert "<script>" not in page.read_text(encoding="utf-8")
+    assert "&lt;script&gt;" in page.read_text(encoding="utf-8")
+    assert "missing" in markdown.read_text(encoding="utf-8")

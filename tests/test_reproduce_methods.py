@@ -15,7 +15,9 @@ from dtsne.reproduce.methods import METHODS, Missing
 if TYPE_CHECKING:
     from pathlib import Path
 
-LIBRARIES = ["tsne", "umap", "densmap", "lle", "pacmap", "dtsne", "dtsne-plain", "dtsne-paper"]
+LIBRARIES = [
+    "tsne", "umap", "densmap", "lle", "pacmap", "largevis", "dtsne", "dtsne-plain", "dtsne-paper",
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -123,7 +125,7 @@ def test_largevis_reads_and_writes_the_programs_files(monkeypatch, tmp_path, blo
         """,
     )
     monkeypatch.setenv("LARGEVIS", str(program))
-    assert METHODS["largevis"].version() == "the authors' (LargeVis)"
+    assert METHODS["largevis"].version().startswith("the authors' (LargeVis ")
     np.testing.assert_allclose(METHODS["largevis"].embed(blobs, 0), blobs[:, :2], rtol=1e-5)
 
 
@@ -150,7 +152,7 @@ def test_densne_reads_and_writes_the_programs_files(monkeypatch, tmp_path, blobs
         """,
     )
     monkeypatch.setenv("DENSNE", str(program))
-    assert METHODS["densne"].version() == "the authors' (den_sne)"
+    assert METHODS["densne"].version().startswith("the authors' (den_sne ")
     np.testing.assert_array_equal(METHODS["densne"].embed(blobs, 0), blobs[:, :2])
 
 

@@ -129,32 +129,29 @@ def _cells_around_centres(single: FloatArray, n_cells: int) -> tuple[FloatArray,
     All at once would compare every point with every centre, of which there are more for more
     points; otherwise with about the square root of their number, twice.
     """
+    if n_cells <= _CELLS_AT_ONCE:
+        k_means = _k_means(single, n_cells)
+        return np.asarray(k_means.centroids), _nearest_centres(k_means, single)
     n = len(single)
-    coarse = _k_means(single, 1 if n_cells <= _CELLS_AT_ONCE else int(np.sqrt(n_cells)))
-    of_coarse = np.empty(n, np.int64)
-
-    def assign(begin: int, end: int) -> None:
-        for part in range(begin, end):
-            some = slice(part * _ASSIGNED_AT_ONCE, (part + 1) * _ASSIGNED_AT_ONCE)
-            of_coarse[some] = _nearest_centres(coarse, single[some])
-
-    for_rows(assign, -(-n // _ASSIGNED_AT_ONCE), least=1)
+    coarse = _k_means(single, int(np.sqrt(n_cells)))
+    of_coarse = _nearest_centres(coarse, single)
     sizes = np.bincount(of_coarse, minlength=len(coarse.centroids))
     members = np.split(np.argsort(of_coarse, kind="stable"), np.cumsum(sizes)[:-1])
     n_parts = np.maximum(1, np.round(n_cells * sizes / n).astype(np.int64))
     first = np.concatenate([[0], np.cumsum(n_parts)])
     centres = np.repeat(coarse.centroids, n_parts, axis=0)
     of_row = np.empty(n, np.int64)
+    fine: dict[int, Any] = {}
 
     def divide(begin: int, end: int) -> None:
         for cell in range(begin, end):
             if sizes[cell]:
-                points = single[members[cell]]
-                fine = _k_means(points, int(n_parts[cell]))
-                centres[first[cell] : first[cell + 1]] = fine.centroids
-                of_row[members[cell]] = first[cell] + _nearest_centres(fine, points)
+                fine[cell] = _k_means(single[members[cell]], int(n_parts[cell]))
 
     for_rows(divide, len(members), least=1)
+    for cell, k_means in fine.items():
+        centres[first[cell] : first[cell + 1]] = k_means.centroids
+        of_row[members[cell]] = first[cell] + _nearest_centres(k_means, single[members[cell]])
     return centres, of_row
 
 
@@ -173,8 +170,16 @@ def _k_means(points: FloatArray, n_centres: int) -> Any:
 
 
 def _nearest_centres(k_means: Any, points: FloatArray) -> IntArray:
-    with _single_threaded_faiss():  # of this thread: OpenMP has a setting for each
-        nearest: IntArray = k_means.index.search(points, 1)[1].ravel()
+    """Return the centre nearest to each point."""
+    nearest = np.empty(len(points), np.int64)
+
+    def assign(begin: int, end: int) -> None:
+        with _single_threaded_faiss():  # of this thread: OpenMP has a setting for each
+            for part in range(begin, end):
+                some = slice(part * _ASSIGNED_AT_ONCE, (part + 1) * _ASSIGNED_AT_ONCE)
+                nearest[some] = k_means.index.search(points[some], 1)[1].ravel()
+
+    for_rows(assign, -(-len(points) // _ASSIGNED_AT_ONCE), least=1)
     return nearest
 
 

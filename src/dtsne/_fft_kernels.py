@@ -144,18 +144,18 @@ def multiply(begin, end, spectra, charges, felt):  # type: ignore[no-untyped-def
 
 
 @compiled()
-def sum_near(begin, end, y, s, cell_starts, steps, border, cutoff2, found):  # type: ignore[no-untyped-def]
-    """Sum forces and w u³ over the points of the same and the surrounding cells.
+def sum_near(begin, end, y, s, cell_starts, steps, border, found):  # type: ignore[no-untyped-def]
+    """Sum forces and w u³ over the points of the same and the surrounding cells, cutoff 1.
 
     The border is an argument: numba's cache would not notice a change of a constant elsewhere.
     """
     for cell in range(begin, end):
         if cell_starts[cell] < cell_starts[cell + 1]:
-            _sum_near_cell(y, s, cell_starts, cell, steps, border, cutoff2, found)
+            _sum_near_cell(y, s, cell_starts, cell, steps, border, found)
 
 
 @compiled(inline="always")
-def _sum_near_cell(y, s, cell_starts, cell, steps, border, cutoff2, found):  # type: ignore[no-untyped-def]
+def _sum_near_cell(y, s, cell_starts, cell, steps, border, found):  # type: ignore[no-untyped-def]
     low, high = cell_starts[cell], cell_starts[cell + 1]
     size = 0
     for step in steps:
@@ -177,12 +177,12 @@ def _sum_near_cell(y, s, cell_starts, cell, steps, border, cutoff2, found):  # t
             end += 1
     for i in range(low, high):
         found[0, i], found[1, i], found[2, i], found[3, i] = _sum_near_one(
-            y0, y1, y2, scale, own + i - low, cutoff2
+            y0, y1, y2, scale, own + i - low
         )
 
 
 @compiled(inline="always")
-def _sum_near_one(y0, y1, y2, s, own, cutoff2):  # type: ignore[no-untyped-def]
+def _sum_near_one(y0, y1, y2, s, own):  # type: ignore[no-untyped-def]
     zero, one, four, twelve = np.float32(0), np.float32(1), np.float32(4), np.float32(12)
     x0, x1, x2, own_scale = y0[own], y1[own], y2[own], s[own]
     y0[own] = _ELSEWHERE  # its own w of 1 would drown the others'
@@ -192,10 +192,10 @@ def _sum_near_one(y0, y1, y2, s, own, cutoff2):  # type: ignore[no-untyped-def]
         squared = d0 * d0 + d1 * d1 + d2 * d2
         scale = own_scale + s[j]
         scale2 = scale * scale
-        here, there = scale2 + four * squared, scale2 + four * cutoff2
+        here, there = scale2 + four * squared, scale2 + four
         inverse = one / (here * there)  # one division for both
         v, c = there * inverse, here * inverse
-        u = four * max(cutoff2 - squared, zero) * c
+        u = four * max(one - squared, zero) * c
         w_u2 = scale2 * v * u * u
         total += w_u2 * u
         # −d(w u³)/d(d²), as w' = −4 v w and u' = −4 c.

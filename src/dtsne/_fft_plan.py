@@ -33,7 +33,7 @@ _FEWEST_STEPS = 8
 # Work, in nanoseconds on a common processor (only their ratios matter): of a transform, there and
 # back, for each point of the padded grid, node and doubling; of the product of the spectra, for
 # each point and pair of nodes; of spreading and gathering, for each point, node of its stencil and
-# scale node; and of a pair of points in one cell or in adjacent ones.
+# scale node; and of a pair of points in one cell or no more than two apart.
 _FFT_WORK, _PRODUCT_WORK, _STENCIL_WORK, _PAIR_WORK = 0.4, 1.0, 1.5, 0.45
 # The largest plan, the same on every machine; a map that would need more has a larger cutoff.
 _MOST_BYTES = 2**31
@@ -62,9 +62,9 @@ class Box:
 class ScaleNodes:
     """Chebyshev nodes between the smallest and the largest scale, in log(s + shift).
 
-    Seen from beyond the cutoff, scales much smaller than it are all alike, and larger ones differ
-    by their ratios: with the cutoff as the shift, the kernel is smooth in this variable over any
-    range of scales.
+    In the far part of the kernel scales much smaller than the cutoff are all alike, but for their
+    squares, and larger ones differ by their ratios: with half the cutoff as the shift, it is smooth
+    in this variable over any range of scales.
     """
 
     values: FloatArray
@@ -72,7 +72,7 @@ class ScaleNodes:
 
     def weights(self, scales: FloatArray) -> FloatArray:
         """Lagrange polynomials of the nodes, of shape (n, nodes)."""
-        at, points = np.log(self.values + self.shift), np.log(scales + self.shift)
+        at, points = _shifted_log(self.values, self.shift), _shifted_log(scales, self.shift)
         weights = np.ones((len(scales), len(at)))
         for a in range(len(at)):
             for b in range(len(at)):
@@ -82,19 +82,21 @@ class ScaleNodes:
 
 
 def fewest_nodes(smallest: float, largest: float, cutoff: float, tolerance: float) -> ScaleNodes:
-    """Fewest nodes that give the kernel beyond the cutoff to a share of the tolerance."""
+    """Fewest nodes that give the far part of the kernel to a share of the tolerance."""
     shift = 0.5 * cutoff
-    low, high = np.log(smallest + shift), np.log(largest + shift)
-    if high - low < 1e-6:
+    if largest < smallest * (1.0 + 1e-6):
         return ScaleNodes(np.array([np.sqrt(smallest * largest)]), shift)
+    low, high = _shifted_log(np.array([smallest, largest]), shift)
     samples = np.geomspace(smallest, largest, _N_SAMPLES)
     nearest = max(0.5 * cutoff, smallest)
     distances = np.geomspace(nearest, 20.0 * max(largest, nearest), _N_DISTANCES)
-    distances[0] = 0.0 if cutoff > 0 else distances[0]
+    if cutoff > 0:
+        distances[0] = 0.0  # a point feels itself, too
     true = _kernel(samples, distances, cutoff)
     for n_nodes in range(2, _MAX_NODES + 1):
         angles = np.pi * (2.0 * np.arange(n_nodes) + 1.0) / (2 * n_nodes)
-        values = np.exp(0.5 * (low + high) + 0.5 * (high - low) * np.cos(angles)) - shift
+        along = 0.5 * (low + high) + 0.5 * (high - low) * np.cos(angles)
+        values = shift * np.expm1(along) if shift > 0 else np.exp(along)
         nodes = ScaleNodes(values, shift)
         weights = nodes.weights(samples)
         found = weights @ _kernel(values, distances, cutoff) @ weights.T
@@ -102,6 +104,11 @@ def fewest_nodes(smallest: float, largest: float, cutoff: float, tolerance: floa
         if errors.max() < _NODES_SHARE * tolerance:
             break
     return nodes
+
+
+def _shifted_log(scales: FloatArray, shift: float) -> FloatArray:
+    """Return log(s + shift), less log(shift): differences of small scales keep their digits."""
+    return np.log1p(scales / shift) if shift > 0 else np.log(scales)
 
 
 def _kernel(scales: FloatArray, distances: FloatArray, cutoff: float) -> FloatArray:
@@ -162,12 +169,13 @@ class Plan:
 
 
 def far_kernel(squared: Any, scale: Any, cutoff: float) -> FloatArray:
-    """Return w (1 − u³), for squared distances and sums of two scales."""
-    w: FloatArray = scale**2 / (scale**2 + 4.0 * squared)
-    if cutoff == 0:
-        return w
+    """Return w (1 − u³), for squared distances and sums of two scales.
+
+    As w (1 − u) is what w is at the cutoff, no digits are lost to a difference.
+    """
     u = 4.0 * np.maximum(cutoff**2 - squared, 0.0) / (scale**2 + 4.0 * cutoff**2)
-    return w * (1.0 - u**3)
+    outer: FloatArray = scale**2 / (scale**2 + 4.0 * np.maximum(squared, cutoff**2))
+    return outer * (1.0 + u + u**2)
 
 
 def make_plan(
@@ -254,6 +262,7 @@ class Options:
     smallest_scale: float
     largest_scale: float
     tolerance: float
+    limit: float  # what of it the error may take
     refinement: float
 
     def nodes(self, cutoff: float) -> ScaleNodes:
@@ -267,7 +276,7 @@ class Options:
             few = float(self.box.extent.max()) / _FEWEST_STEPS
             return min(_RESOLVING * self.smallest_scale, few) / self.refinement
         error = _ERROR_FACTOR[len(self.box.extent)]
-        ratio = (error / self.tolerance) ** (1.0 / _ERROR_POWER)
+        ratio = max((error / self.limit) ** (1.0 / _ERROR_POWER), _SMALLEST_RATIO)
         return float(cutoff / max(self.refinement * ratio, _SMALLEST_RATIO))
 
     def cost(self, cutoff: float) -> float:
@@ -283,7 +292,7 @@ class Options:
 
     def _cost(self, cutoff: float, size: float, n_nodes: int) -> float:
         # Spectra of the pairs of nodes; charges, potentials and grids of the nodes; and the kernel.
-        n_bytes = size * (2.0 * n_nodes * (n_nodes + 1) + 16.0 * n_nodes + 32.0)
+        n_bytes = size * (n_nodes * (n_nodes + 1.0) + 16.0 * n_nodes + 32.0)
         if n_bytes > _MOST_BYTES:
             return float("inf")
         n_axes, n = self.box.used.shape

@@ -145,12 +145,15 @@ class FftRepulsion:
         rows = np.linspace(0, len(scales) - 1, min(_N_TRIED, len(scales))).astype(np.int64)
         true, true_sums = repulsion_of_rows(rows, coordinates, scales)
         sizes = np.maximum(np.linalg.norm(true, axis=0), np.finfo(float).tiny)
-        former_error = np.inf
+        former_error, is_finest = np.inf, False
         while True:
-            options = Options(
-                box, float(scales.min()), float(scales.max()), self._tolerance, self._refinement
-            )
+            options = self._options(box, scales)
             cutoff, least = options.cheapest()
+            while not np.isfinite(least):  # a grid as fine as that has no room
+                is_finest = True
+                self._refinement /= _REFINED_BY
+                options = self._options(box, scales)
+                cutoff, least = options.cheapest()
             enough = _PLAN_PATIENCE * least
             kept = plan is not None and plan.holds(box.extent) and options.cost_of(plan) <= enough
             if plan is None or not kept:
@@ -164,9 +167,11 @@ class FftRepulsion:
             error = max(float(np.median(differences / sizes)), _SUMS_WEIGHT * of_sums)
             if error <= self._shares.limit * self._tolerance:
                 break
-            if not kept:
+            if kept:
+                self._refinement = max(self._refinement, self._refinement_of_plan)
+            else:
                 of_no_use = self._refinement > 1.0 and error > 0.9 * former_error
-                if self._refinement > _FINEST or of_no_use:
+                if self._refinement > _FINEST or of_no_use or is_finest:
                     self._refinement /= _REFINED_BY
                     if box.extent.max() > _SHAPELESS * scales.min():
                         self._warn_once(error)
@@ -177,6 +182,11 @@ class FftRepulsion:
         self._plan, self._scales = plan, scales
         self._plan_ahead(error / self._tolerance)
         return forces, sums
+
+    def _options(self, box: Box, scales: FloatArray) -> Options:
+        limit = self._shares.limit * self._tolerance
+        smallest, largest = float(scales.min()), float(scales.max())
+        return Options(box, smallest, largest, self._tolerance, limit, self._refinement)
 
     @property
     def _shares(self) -> _Shares:
@@ -247,11 +257,13 @@ class FftRepulsion:
 
 def _near(cutoff: float, points: FloatArray, scales: FloatArray, cells: Cells) -> FloatArray:
     """Sum w u³ over the pairs nearer than the cutoff: forces along three axes, and Σ_j w u³."""
+    # In units of the cutoff: float32 would not hold its fourth power in all maps.
     found = np.empty((4, len(scales)), np.float32)
     for_rows(
-        sum_near, len(cells.starts) - 1, points, scales.astype(np.float32), cells.starts,
-        cells.steps(), BORDER, np.float32(cutoff**2), found, least=16,
+        sum_near, len(cells.starts) - 1, points / cutoff, (scales / cutoff).astype(np.float32),
+        cells.starts, cells.steps(), BORDER, found, least=16,
     )  # fmt: skip
+    found[:3] /= np.float32(cutoff)
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -34,32 +35,46 @@ def reproduce(
     methods: Annotated[
         str | None, typer.Option(help="Methods, separated by commas; all by default.")
     ] = None,
-    seeds: Annotated[int | None, typer.Option(help="Draws of each set; 3 by default.")] = None,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help="Draws of each set; 3 by default.")
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
 ) -> None:
     """Run the paper's comparison: every method on every set, as report.html and report.md.
 
     What is done is kept: after Ctrl-C the same command goes on, and a second run does only what
-    changed. Real sets are read from the folder in DTSNE_DATA, or downloaded.
+    changed. Real sets are read from the folder in DTSNE_DATA, or downloaded. The report has what is
+    asked for: give a part of it another folder than the whole.
     """
-    from dtsne.reproduce import N_QUICK, N_SEEDS
+    from dtsne.reproduce import N_QUICK, N_SEEDS, method_names, set_names
     from dtsne.reproduce import reproduce as run
 
+    chosen = methods.split(",") if methods is not None else None
+    _check_names("--only", only, set_names())
+    _check_names("--methods", chosen, method_names())
     _, page = run(
         output,
-        sets=only,
-        methods=methods.split(",") if methods else None,
-        seeds=seeds or (1 if quick else N_SEEDS),
+        sets=only or None,
+        methods=chosen,
+        seeds=seeds if seeds is not None else (1 if quick else N_SEEDS),
         n=N_QUICK if quick else None,
         quiet=quiet,
     )
     typer.echo(f"see {page}")
 
 
+def _check_names(option: str, asked: Sequence[str] | None, known: Sequence[str]) -> None:
+    for name in asked or ():
+        if name not in known:
+            raise typer.BadParameter(
+                f"{name!r} is not known; choose from {', '.join(known)}.", param_hint=option
+            )
+
+
 def main() -> None:
-    """Run a command; a mistake of the user's ends in one line that says what to do."""
+    """Run a command; what is not here, or cannot be written, ends in a line that says what to do."""
     try:
         app()
-    except (ValueError, ImportError, OSError) as error:
+    except (ImportError, OSError) as error:
         typer.echo(f"dtsne: {error}", err=True)
         sys.exit(1)

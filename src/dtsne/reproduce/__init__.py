@@ -4,7 +4,8 @@
 
     from dtsne.reproduce import reproduce
 
-    report, page = reproduce("reproduction")
+    if __name__ == "__main__":  # in a script: methods run in processes that import it
+        report, page = reproduce("reproduction")
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-__all__ = ["N_QUICK", "method_names", "reproduce", "set_names"]
+__all__ = ["N_QUICK", "N_SEEDS", "method_names", "reproduce", "set_names"]
 
 N_QUICK = 1000
 N_SEEDS = 3
@@ -68,9 +69,9 @@ def reproduce(
         Of the report in Markdown and in HTML. Where the run is interrupted (Ctrl-C), they are
         written too, with what there is.
     """
-    require_matplotlib()
     from tqdm.auto import tqdm
 
+    from dtsne.plots._axes import new_figure
     from dtsne.reproduce._report import write_report
     from dtsne.reproduce._results import Job, Store
     from dtsne.reproduce._run import Outcomes, Scope, run
@@ -80,6 +81,7 @@ def reproduce(
     if seeds < 1:
         raise ValueError(f"seeds={seeds} is too few; choose at least 1.")
     scope = Scope(_chosen("set", sets, SETS), _chosen("method", methods, METHODS), seeds, n)
+    new_figure((1, 1))  # where matplotlib is missing, this says so, before any long work
     where = Path(folder)
     where.mkdir(parents=True, exist_ok=True)
     outcomes = Outcomes(scope)
@@ -92,24 +94,17 @@ def reproduce(
         try:
             run(outcomes, Store(where / "results"), show)
             bar.update(len(outcomes.found) - bar.n)
-        except KeyboardInterrupt:
-            write_report(outcomes, where)
-            raise
-    return write_report(outcomes, where)
+        finally:
+            written = write_report(outcomes, where)
+    return written
 
 
-def require_matplotlib() -> None:
-    """Say how to get matplotlib, where it is missing, before any long work."""
-    try:
-        import matplotlib as mpl  # noqa: F401
-    except ImportError as error:
-        raise ImportError('drawing needs matplotlib: pip install "dtsne[plot]"') from error
-
-
-def _chosen(kind: str, asked: Sequence[str] | None, known: dict[str, object]) -> tuple[str, ...]:
+def _chosen(kind: str, asked: Sequence[str] | None, known: Mapping[str, object]) -> tuple[str, ...]:
     """Return the names asked for, in the order of those known."""
     if asked is None:
         return tuple(known)
+    if not asked:
+        raise ValueError(f"no {kind} is chosen; choose from {', '.join(known)}.")
     for name in asked:
         if name not in known:
             raise ValueError(f"unknown {kind} {name!r}; choose from {', '.join(known)}.")

@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dtsne.plots import categorical_colors
+from dtsne.plots._axes import new_figure
 from dtsne.reproduce import _theory
 from dtsne.reproduce._measures import PAPER, SYMBOLS
+from dtsne.reproduce._run import drawn_set
 from dtsne.reproduce._sets import SETS
 from dtsne.reproduce._summary import cell
 from dtsne.reproduce.methods import METHODS
@@ -23,10 +26,6 @@ if TYPE_CHECKING:
 _DPI = 110
 _PANEL_INCHES = 2.9
 _MOST_COLUMNS = 4
-# Okabe and Ito: eight colours that the colour-blind can tell apart.
-_FEW_COLOURS = (
-    "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000",
-)  # fmt: skip
 _MAP_PIXELS, _DIGIT_PIXELS, _DIGIT_MARGIN = 900, 28, 0.03
 _INK_FROM = 40  # of 255: what is paler is background, which the paper strips off
 
@@ -35,11 +34,11 @@ def draw_gallery(
     outcomes: Outcomes, set_name: str, methods: Sequence[str], path: Path, *, original: bool = False
 ) -> None:
     """Draw the maps of a set side by side, behind the data itself if that has two dimensions."""
-    drawn = outcomes.draw(set_name, 0)
+    drawn = drawn_set(outcomes, set_name)
     panels: list[tuple[str, FloatArray | str]] = [("original", drawn.X)] if original else []
     panels += [_panel(outcomes, method, set_name) for method in methods]
     figure, axes = _grid(len(panels))
-    colours = colours_of(len(drawn.label_names))
+    colours = categorical_colors(len(drawn.label_names))
     for ax, (title, found) in zip(axes, panels, strict=True):
         if isinstance(found, str):
             _say_missing(ax, title, found)
@@ -53,8 +52,8 @@ def draw_gallery(
 
 def draw_digits(outcomes: Outcomes, methods: Sequence[str], path: Path) -> None:
     """Draw maps of MNIST with the images themselves, stripped of their background."""
-    drawn = outcomes.draw("mnist", 0)
-    colours = colours_of(len(drawn.label_names))
+    drawn = drawn_set(outcomes, "mnist")
+    colours = categorical_colors(len(drawn.label_names))
     figure, axes = _grid(len(methods), inches=5.0, most_columns=3)
     for ax, method in zip(axes, methods, strict=True):
         title, found = _panel(outcomes, method, "mnist")
@@ -70,11 +69,9 @@ def draw_digits(outcomes: Outcomes, methods: Sequence[str], path: Path) -> None:
 
 def draw_bars(outcomes: Outcomes, sets: Sequence[str], methods: Sequence[str], path: Path) -> None:
     """Draw the paper's three measures of all sets, with a line at what the paper prints."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(13, 8.5), layout="constrained")
+    figure = new_figure((13, 8.5))
     rows = figure.subplots(len(PAPER), 1, sharex=True)
-    colours = colours_of(len(methods))
+    colours = categorical_colors(len(methods))
     width = 0.84 / len(methods)
     for ax, measure in zip(rows, PAPER, strict=True):
         for m, method in enumerate(methods):
@@ -86,7 +83,7 @@ def draw_bars(outcomes: Outcomes, sets: Sequence[str], methods: Sequence[str], p
             for x, found in zip(at, cells, strict=True):
                 if found.paper is not None:
                     ax.hlines(found.paper, x - width / 2, x + width / 2, color="k", lw=1.6)
-                if found.reason:
+                if not found.n_seeds:
                     ax.text(x, 0.01, "missing", rotation=90, fontsize=6, ha="center", va="bottom")
         ax.axhline(0, color="0.6", lw=0.6)
         ax.set_ylabel(SYMBOLS[measure], rotation=0, ha="right", fontsize=12)
@@ -100,7 +97,7 @@ def draw_bars(outcomes: Outcomes, sets: Sequence[str], methods: Sequence[str], p
 
 def draw_theory(outcomes: Outcomes, set_name: str, methods: Sequence[str], path: Path) -> None:
     """Draw ratios of close pairs in the map against those in the data."""
-    drawn = outcomes.draw(set_name, 0)
+    drawn = drawn_set(outcomes, set_name)
     figure, axes = _grid(len(methods), inches=3.4)
     limit = 6.0
     for ax, method in zip(axes, methods, strict=True):
@@ -120,32 +117,18 @@ def draw_theory(outcomes: Outcomes, set_name: str, methods: Sequence[str], path:
     _save(figure, path)
 
 
-def colours_of(n: int) -> list[Any]:
-    """Return n colours that can be told apart, as far as that is possible."""
-    from matplotlib import colormaps
-
-    if n <= len(_FEW_COLOURS):
-        return list(_FEW_COLOURS[:n])
-    if n <= 10:
-        return list(colormaps["tab10"].colors[:n])
-    many = [*colormaps["tab20"].colors, *colormaps["tab20b"].colors]
-    return [many[i % len(many)] for i in range(n)]
-
-
 def _panel(outcomes: Outcomes, method: str, set_name: str) -> tuple[str, FloatArray | str]:
     """Return a panel's title and its map, or why there is none."""
     embedding = outcomes.embedding(method, set_name)
-    found = outcomes.reason(method, set_name) if embedding is None else embedding
+    found = (outcomes.reason(method, set_name) or "not run") if embedding is None else embedding
     return METHODS[method].title, found
 
 
 def _grid(n: int, inches: float = _PANEL_INCHES, most_columns: int = _MOST_COLUMNS) -> Any:
     """Return a figure and n axes in rows."""
-    from matplotlib.figure import Figure
-
     n_columns = min(n, most_columns)
     n_rows = -(-n // n_columns)
-    figure = Figure(figsize=(inches * n_columns, inches * n_rows), layout="constrained")
+    figure = new_figure((inches * n_columns, inches * n_rows))
     axes = np.atleast_1d(figure.subplots(n_rows, n_columns)).ravel()
     for left_over in axes[n:]:
         left_over.set_axis_off()
@@ -166,7 +149,7 @@ def _scatter(ax: Any, points: FloatArray, labels: IntArray, colours: Sequence[An
 def _say_missing(ax: Any, title: str, reason: str) -> None:
     ax.set_title(title, fontsize=10)
     ax.text(0.5, 0.5, f"missing:\n{reason}", ha="center", va="center", wrap=True, fontsize=7,
-            transform=ax.transAxes)  # fmt: skip
+            transform=ax.transAxes, parse_math=False)  # fmt: skip
     ax.set_xticks([])
     ax.set_yticks([])
 
@@ -183,7 +166,7 @@ def _digits_at(points: FloatArray, drawn: Drawn, colours: Sequence[Any]) -> Floa
     """Lay the images of the digits over each other where their points are, on white."""
     from matplotlib.colors import to_rgb
 
-    extent = np.ptp(points, axis=0).max() * (1 + 2 * _DIGIT_MARGIN)
+    extent = (np.ptp(points, axis=0).max() or 1.0) * (1 + 2 * _DIGIT_MARGIN)
     centre = (points.max(axis=0) + points.min(axis=0)) / 2
     at = (points - centre) / extent + 0.5
     half = _DIGIT_PIXELS // 2

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import dtsne.quality
+from dtsne import _neighbors, _threads
 from dtsne.quality import evaluate
 from dtsne.reproduce import _theory
+from dtsne.reproduce._results import digest_of_files
 
 if TYPE_CHECKING:
     from dtsne._typing import FloatArray
@@ -48,9 +49,6 @@ def measure(drawn: Drawn, embedding: FloatArray, *, synthetic: bool) -> dict[str
 @cache
 def digest_of_code() -> str:
     """Name the content of the code that measures."""
-    modules = [
-        *sorted(Path(dtsne.quality.__file__).parent.glob("*.py")),
-        Path(__file__),
-        Path(_theory.__file__),
-    ]
-    return hashlib.sha256(b"".join(path.read_bytes() for path in modules)).hexdigest()[:16]
+    used = (__file__, _theory.__file__, _neighbors.__file__, _threads.__file__)
+    quality = sorted(Path(dtsne.quality.__file__).parent.glob("*.py"))
+    return digest_of_files([*quality, *map(Path, used)])

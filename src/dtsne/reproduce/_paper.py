@@ -34,7 +34,11 @@ RESULTS: dict[str, dict[str, tuple[float, ...]]] = {
 }
 
 
+# Our readings of the paper's dtSNE: its objective, converged; and with its own descent.
+_ROW_OF = {"dtsne-plain": "dtsne", "dtsne-paper": "dtsne"}
+
+
 def printed(measure: str, method: str, column: str | None) -> float | None:
     """Return the number that the paper prints, or None where it prints none."""
-    row = RESULTS.get(measure, {}).get(method)
+    row = RESULTS.get(measure, {}).get(_ROW_OF.get(method, method))
     return None if row is None or column is None else row[SETS.index(column)]

@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import tempfile
+import zipfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from dtsne._typing import FloatArray
 
@@ -38,7 +39,6 @@ class Embedded:
 
     embedding: FloatArray
     cpu_seconds: float
-    wall_seconds: float
 
 
 @dataclass(frozen=True)
@@ -56,35 +56,37 @@ class Store:
 
     def map_of(self, key: dict[str, Any]) -> Embedded | None:
         """Return the map with this key, if it was made before and can still be read."""
-        path = self._path("map", key, ".npz")
         try:
-            with np.load(path, allow_pickle=False) as stored:
-                return Embedded(stored["embedding"], *map(float, stored["seconds"]))
-        except (OSError, ValueError, KeyError):
+            with (
+                self._path("map", key, ".npz").open("rb") as file,
+                np.load(file, allow_pickle=False) as stored,
+            ):
+                return Embedded(stored["embedding"], float(stored["cpu_seconds"]))
+        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
             return None
 
     def keep_map(self, key: dict[str, Any], found: Embedded) -> None:
         """Write a map and what it took."""
-        seconds = np.array([found.cpu_seconds, found.wall_seconds])
 
         def write(path: Path) -> None:
             with path.open("wb") as file:
-                np.savez(file, embedding=found.embedding, seconds=seconds)
+                np.savez(file, embedding=found.embedding, cpu_seconds=found.cpu_seconds)
 
         self._write(self._path("map", key, ".npz"), write)
 
     def measures_of(self, key: dict[str, Any]) -> dict[str, Any] | None:
         """Return the measures with this key, if they were taken before."""
         try:
-            found: dict[str, Any] = json.loads(self._path("measures", key, ".json").read_text())
+            text = self._path("measures", key, ".json").read_text(encoding="utf-8")
+            found: dict[str, Any] = json.loads(text)
         except (OSError, ValueError):
             return None
         return found
 
     def keep_measures(self, key: dict[str, Any], measures: dict[str, Any]) -> None:
-        """Write measures, with their key to be read by people."""
-        text = json.dumps(measures, indent=1)
-        self._write(self._path("measures", key, ".json"), lambda path: path.write_text(text))
+        """Write measures."""
+        text = json.dumps(measures, indent=1).encode()
+        self._write(self._path("measures", key, ".json"), lambda path: path.write_bytes(text))
 
     def _path(self, kind: str, key: dict[str, Any], suffix: str) -> Path:
         digest = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:24]
@@ -102,9 +104,15 @@ class Store:
             beside.unlink(missing_ok=True)
 
 
-def digest_of(array: FloatArray) -> str:
-    """Name the content of an array."""
-    return hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()[:24]
+def digest_of(*arrays: np.ndarray[Any, Any]) -> str:
+    """Name the content of arrays."""
+    content = b"".join(np.ascontiguousarray(array).tobytes() for array in arrays)
+    return hashlib.sha256(content).hexdigest()[:24]
+
+
+def digest_of_files(paths: Iterable[Path]) -> str:
+    """Name the content of files."""
+    return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()[:12]
 
 
 def as_key(job: Job, **more: Any) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from dtsne.reproduce._measures import digest_of_code, measure
 from dtsne.reproduce._results import Embedded, Failed, Job, Store, as_key, digest_of
 from dtsne.reproduce._sets import SETS, Drawn, draw
 from dtsne.reproduce._worker import Worker, started_worker
-from dtsne.reproduce.methods import METHODS, Missing
+from dtsne.reproduce.methods import METHODS, Missing, digest_of_adapter
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,28 +56,43 @@ class Outcomes:
     scope: Scope
     found: dict[Job, Done | Failed] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
-    draw: Callable[[str, int], Drawn] = field(init=False, repr=False)
+    _drawn: dict[tuple[str, int], Drawn | Failed] = field(default_factory=dict, repr=False)
 
-    def __post_init__(self) -> None:
-        self.draw = cache(lambda name, seed: draw(name, seed, self.scope.n))
+    def drawn(self, set_name: str, seed: int = 0) -> Drawn | Failed:
+        """Return a set, or why it is not here; it is looked for once."""
+        key = (set_name, seed)
+        if key not in self._drawn:
+            try:
+                self._drawn[key] = draw(set_name, seed, self.scope.n)
+            except (OSError, ImportError, ValueError) as error:
+                self._drawn[key] = Failed(str(error))
+        return self._drawn[key]
 
     def of(self, method: str, set_name: str) -> list[Done]:
         """Return the maps of a method on a set, by seed."""
         jobs = (Job(method, set_name, seed) for seed in range(self.scope.seeds))
         return [done for job in jobs if isinstance(done := self.found.get(job), Done)]
 
-    def reason(self, method: str, set_name: str) -> str:
-        """Say why there is no map of a method on a set."""
+    def reason(self, method: str, set_name: str) -> str | None:
+        """Say why a map of a method on a set is missing, None if all are there."""
         for seed in range(self.scope.seeds):
-            found = self.found.get(Job(method, set_name, seed))
+            found = self.found.get(Job(method, set_name, seed), Failed("not run"))
             if isinstance(found, Failed):
-                return found.reason
-        return "not run"
+                return " ".join(found.reason.split())
+        return None
 
     def embedding(self, method: str, set_name: str) -> FloatArray | None:
         """Return the map of the first seed, the one that is drawn."""
         found = self.found.get(Job(method, set_name, 0))
         return found.embedded.embedding if isinstance(found, Done) else None
+
+
+def drawn_set(outcomes: Outcomes, set_name: str) -> Drawn:
+    """Return the set of the first seed, which has to be there."""
+    drawn = outcomes.drawn(set_name)
+    if isinstance(drawn, Failed):
+        raise LookupError(f"{set_name}: {drawn.reason}")
+    return drawn
 
 
 def run(outcomes: Outcomes, store: Store, started: Callable[[Job], None]) -> None:
@@ -105,14 +120,14 @@ def run(outcomes: Outcomes, store: Store, started: Callable[[Job], None]) -> Non
 def _outcome(
     job: Job, outcomes: Outcomes, store: Store, worker: Callable[[], Worker]
 ) -> Done | Failed:
-    try:
-        drawn = outcomes.draw(job.set_name, job.seed)
-    except (OSError, ImportError) as error:  # the data is not here
-        return Failed(str(error))
+    drawn = outcomes.drawn(job.set_name, job.seed)
+    if isinstance(drawn, Failed):
+        return drawn
     key = as_key(
         job,
         version=outcomes.versions[job.method],
         settings=METHODS[job.method].settings,
+        adapter=digest_of_adapter(METHODS[job.method]),
         data=digest_of(drawn.X),
     )
     embedded: Embedded | Failed | None = store.map_of(key)
@@ -122,14 +137,15 @@ def _outcome(
             _LOGGER.warning("%s on %s: %s", job.method, job.set_name, embedded.reason)
             return embedded
         store.keep_map(key, embedded)
+    synthetic = SETS[job.set_name].synthetic
     measured_by = {
-        "data": key["data"],
+        "data": digest_of(drawn.X, drawn.labels),
+        "synthetic": synthetic,
         "map": digest_of(embedded.embedding),
         "code": digest_of_code(),
     }
     measures = store.measures_of(measured_by)
     if measures is None:
-        synthetic = SETS[job.set_name].synthetic
         measures = measure(drawn, embedded.embedding, synthetic=synthetic)
         store.keep_measures(measured_by, measures)
     return Done(embedded, measures)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,8 +11,6 @@ from dtsne.reproduce._paper import printed
 from dtsne.reproduce._sets import SETS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from dtsne.reproduce._run import Done, Outcomes
 
 # Differences up to this are those of another draw of the same set.
@@ -26,12 +24,14 @@ class Cell:
     mean: float
     spread: float
     paper: float | None
-    reason: str | None = None
+    n_seeds: int  # that it is the mean of
+    reason: str | None = None  # why seeds are missing, all of them if there are none
 
     @property
     def difference(self) -> float | None:
         """Ours less the paper's, which has two digits."""
-        return None if self.paper is None or self.reason else self.mean - self.paper
+        defined = self.paper is not None and np.isfinite(self.mean)
+        return self.mean - self.paper if defined else None  # type: ignore[operator]
 
     @property
     def mark(self) -> str:
@@ -61,7 +61,8 @@ def radius_error(outcomes: Outcomes, method: str, set_name: str) -> Cell:
 
     def largest(done: Done) -> float:
         true, drawn = (np.array(done.measures[f"radii_{space}"]) for space in ("data", "map"))
-        return float(np.abs(drawn / true - 1).max())
+        errors = np.abs(drawn / true - 1)
+        return float(np.nanmax(errors)) if np.isfinite(errors).any() else float("nan")
 
     values = [largest(done) for done in outcomes.of(method, set_name)]
     return _cell(values, outcomes, method, set_name)
@@ -78,16 +79,18 @@ def radii(outcomes: Outcomes, method: str, set_name: str) -> tuple[list[float], 
     done = outcomes.of(method, set_name)
     if not done:
         return None
-    mean: Callable[[str], Any] = lambda space: np.mean(  # noqa: E731
-        [found.measures[f"radii_{space}"] for found in done], axis=0
-    ).tolist()
-    return mean("data"), mean("map")
+    in_data, in_map = (
+        np.mean([found.measures[f"radii_{space}"] for found in done], axis=0).tolist()
+        for space in ("data", "map")
+    )
+    return in_data, in_map
 
 
 def _cell(
     values: list[float], outcomes: Outcomes, method: str, set_name: str, measure: str = ""
 ) -> Cell:
     paper = printed(measure, method, SETS[set_name].column)
+    reason = outcomes.reason(method, set_name)
     if not values:
-        return Cell(float("nan"), float("nan"), paper, outcomes.reason(method, set_name))
-    return Cell(float(np.mean(values)), float(np.std(values)), paper)
+        return Cell(float("nan"), float("nan"), paper, 0, reason)
+    return Cell(float(np.mean(values)), float(np.std(values)), paper, len(values), reason)

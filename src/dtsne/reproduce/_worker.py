@@ -7,10 +7,10 @@ its own. One process serves all sets of a method, as some compile for a minute i
 from __future__ import annotations
 
 import os
-import time
+import signal
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing import get_context
 from typing import TYPE_CHECKING
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from dtsne._typing import FloatArray
 
 # The rehearsal that imports and compiles, which is not counted.
-_N_REHEARSED, _N_AXES_REHEARSED = 400, 10
+_N_AXES_REHEARSED = 10
 _rehearsed: set[str] = set()
 
 
@@ -47,13 +47,23 @@ class Worker:
     def close(self) -> None:
         """End the process, also in the midst of a map."""
         for process in list((self._process._processes or {}).values()):
+            if hasattr(os, "killpg"):  # with the programs it called
+                with suppress(ProcessLookupError, PermissionError):
+                    os.killpg(process.pid, signal.SIGTERM)
             process.terminate()
         self._process.shutdown(cancel_futures=True)
 
     @staticmethod
     def _new_process() -> ProcessPoolExecutor:
         # Spawned, not forked: a fork would inherit threads that no longer run.
-        return ProcessPoolExecutor(1, mp_context=get_context("spawn"))
+        return ProcessPoolExecutor(1, get_context("spawn"), initializer=_leave_the_terminal)
+
+
+def _leave_the_terminal() -> None:
+    """Let Ctrl-C reach the main process only, which then ends this one."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(os, "setpgrp"):
+        os.setpgrp()
 
 
 @contextmanager
@@ -71,11 +81,11 @@ def embed_here(name: str, X: FloatArray, seed: int) -> Embedded | Failed:
     method = METHODS[name]
     try:
         if name not in _rehearsed:
-            method.embed(_blobs(), seed)
+            method.embed(_blobs(method.n_rehearsed), seed)
             _rehearsed.add(name)
-        cpu, wall = _cpu_seconds(), time.perf_counter()
+        before = _cpu_seconds()
         embedding = np.asarray(method.embed(X, seed), np.float64)
-        taken = Embedded(embedding, _cpu_seconds() - cpu, time.perf_counter() - wall)
+        taken = Embedded(embedding, _cpu_seconds() - before)
     except Exception as error:  # whatever a peer raises is its result
         return Failed(f"{type(error).__name__}: {str(error).strip() or 'no message'}")
     if embedding.shape != (len(X), 2):
@@ -85,12 +95,10 @@ def embed_here(name: str, X: FloatArray, seed: int) -> Embedded | Failed:
     return taken
 
 
-def _blobs() -> FloatArray:
+def _blobs(n: int) -> FloatArray:
     rng = np.random.default_rng(0)
     centres = 8.0 * rng.normal(size=(4, _N_AXES_REHEARSED))
-    return centres[rng.integers(4, size=_N_REHEARSED)] + rng.normal(
-        size=(_N_REHEARSED, _N_AXES_REHEARSED)
-    )
+    return centres[rng.integers(4, size=n)] + rng.normal(size=(n, _N_AXES_REHEARSED))
 
 
 def _cpu_seconds() -> float:

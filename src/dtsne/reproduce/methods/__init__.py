@@ -6,10 +6,18 @@ from dtsne.reproduce.methods._densne import DENSNE
 from dtsne.reproduce.methods._dtsne import DTSNE, PAPER, PLAIN
 from dtsne.reproduce.methods._largevis import LARGEVIS
 from dtsne.reproduce.methods._libraries import DENSMAP, LLE, PACMAP, TSNE, UMAP
-from dtsne.reproduce.methods._method import Method, Missing
+from dtsne.reproduce.methods._method import Method, Missing, digest_of_adapter
 from dtsne.reproduce.methods._ncvis import NCVIS
 
-__all__ = ["METHODS", "OF_FIGURES", "OF_THEORY", "Method", "Missing"]
+__all__ = [
+    "METHODS",
+    "OF_FIGURES",
+    "OF_MNIST",
+    "OF_THEORY",
+    "Method",
+    "Missing",
+    "digest_of_adapter",
+]
 
 # The paper's six, then those that it leaves out.
 METHODS: dict[str, Method] = {
@@ -27,4 +35,5 @@ METHODS: dict[str, Method] = {
 }
 # Those of the paper's two figures in two dimensions, in its order.
 OF_FIGURES = ("largevis", "ncvis", "tsne", "umap", "dtsne")
+OF_MNIST = ("dtsne", "largevis", "lle", "ncvis", "tsne", "umap")
 OF_THEORY = ("tsne", "dtsne-plain", "dtsne")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dtsne.reproduce.methods._method import Missing
-from dtsne.reproduce.methods._programs import call, named_by
+from dtsne.reproduce.methods._programs import call, described, named_by
 
 if TYPE_CHECKING:
     from dtsne._typing import FloatArray
@@ -41,10 +41,11 @@ class DenSne:
             "dens_lambda": 0.1,
         }
     )
+    n_rehearsed: int = 400
 
     def version(self) -> str:
         """Return which program would run."""
-        return f"the authors' ({self._program().name})"
+        return f"the authors' ({described(self._program())})"
 
     def embed(self, X: FloatArray, seed: int) -> FloatArray:  # noqa: ARG002 - it takes none
         """Map points to two dimensions."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import dtsne
+from dtsne.reproduce._results import digest_of_files
 
 if TYPE_CHECKING:
     from dtsne._typing import FloatArray
@@ -20,6 +20,7 @@ class Dtsne:
 
     title: str
     settings: dict[str, Any]
+    n_rehearsed: int = 400
 
     def version(self) -> str:
         """Return the version, and the state of the code between versions."""
@@ -33,8 +34,7 @@ class Dtsne:
 @cache
 def _digest_of_code() -> str:
     """Name the content of the modules that a fit consists of: those of the package itself."""
-    modules = sorted(Path(dtsne.__file__).parent.glob("_*.py"))
-    return hashlib.sha256(b"".join(path.read_bytes() for path in modules)).hexdigest()[:8]
+    return digest_of_files(sorted(Path(dtsne.__file__).parent.glob("_*.py")))
 
 
 DTSNE = Dtsne("dtSNE", {"perplexity": 100})

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dtsne.reproduce.methods._method import versions
-from dtsne.reproduce.methods._programs import call, named_by
+from dtsne.reproduce.methods._programs import call, described, named_by
 
 if TYPE_CHECKING:
     from dtsne._typing import FloatArray
@@ -23,6 +23,7 @@ class LargeVis:
     """The original or another implementation, whichever there is; `version` says which."""
 
     title: str = "LargeVis"
+    n_rehearsed: int = 400
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -33,7 +34,7 @@ class LargeVis:
         """Return which implementation would run."""
         program = named_by(_VARIABLE)
         if program is not None:
-            return f"the authors' ({program.name})"
+            return f"the authors' ({described(program)})"
         return f"TorchDR's ({versions(['torchdr', 'torch'])})"
 
     def embed(self, X: FloatArray, seed: int) -> FloatArray:

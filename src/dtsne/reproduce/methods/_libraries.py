@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from dtsne._typing import FloatArray
 
 
-def _tsne(X: FloatArray, seed: int, *, perplexity: float, step: str) -> FloatArray:
-    """Descend as openTSNE does, with the step and the momenta of the paper."""
+def _tsne(X: FloatArray, seed: int, *, perplexity: float, step_divisor: float) -> FloatArray:
+    """Descend as openTSNE does, with the step, n/12, and the momenta of the paper."""
     from openTSNE import TSNEEmbedding, affinity, initialization
 
-    assert step == "n/12"
     P = affinity.PerplexityBasedNN(X, perplexity, n_jobs=-1, random_state=seed)
     start = initialization.pca(X, random_state=seed)
-    embedding = TSNEEmbedding(start, P, learning_rate=len(X) / 12, n_jobs=-1, random_state=seed)
+    step = len(X) / step_divisor
+    embedding = TSNEEmbedding(start, P, learning_rate=step, n_jobs=-1, random_state=seed)
     embedding.optimize(20, exaggeration=12, momentum=0.5, inplace=True)
     embedding.optimize(230, exaggeration=12, momentum=0.8, inplace=True)
     embedding.optimize(500, momentum=0.8, inplace=True)
@@ -49,8 +49,12 @@ def _pacmap(X: FloatArray, seed: int) -> FloatArray:
     return np.asarray(PaCMAP(random_state=int(seed)).fit_transform(X.astype(np.float32)))
 
 
-TSNE = LibraryMethod("t-SNE", ["openTSNE"], _tsne, {"perplexity": 100, "step": "n/12"})
-UMAP = LibraryMethod("UMAP", ["umap-learn"], _umap)
-DENSMAP = LibraryMethod("densMAP", ["umap-learn"], _umap, {"densmap": True})
+TSNE = LibraryMethod("t-SNE", ["openTSNE"], _tsne, {"perplexity": 100, "step_divisor": 12})
+# From 4096 points on UMAP searches for neighbours, by code that it first compiles.
+_UMAP_PACKAGES, _N_SEARCHED = ("umap-learn", "pynndescent", "numba"), 4200
+UMAP = LibraryMethod("UMAP", _UMAP_PACKAGES, _umap, n_rehearsed=_N_SEARCHED)
+DENSMAP = LibraryMethod(
+    "densMAP", _UMAP_PACKAGES, _umap, {"densmap": True}, n_rehearsed=_N_SEARCHED
+)
 LLE = LibraryMethod("LLE", ["scikit-learn"], _lle, {"n_neighbors": 100})
 PACMAP = LibraryMethod("PaCMAP", ["pacmap"], _pacmap)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import inspect
 from dataclasses import dataclass, field
 from importlib import metadata
 from typing import TYPE_CHECKING, Any, Protocol
@@ -25,6 +27,8 @@ class Method(Protocol):
         Its name in tables and figures.
     settings : dict
         What it is run with, to be reported, and part of what its results are cached by.
+    n_rehearsed : int
+        Points of the rehearsal, before anything is timed, that makes it compile all of itself.
     """
 
     @property
@@ -32,6 +36,9 @@ class Method(Protocol):
 
     @property
     def settings(self) -> dict[str, Any]: ...
+
+    @property
+    def n_rehearsed(self) -> int: ...
 
     def version(self) -> str:
         """Return which code would run; raise `Missing` where there is none."""
@@ -48,6 +55,7 @@ class LibraryMethod:
     packages: Sequence[str]
     function: Callable[..., FloatArray]
     settings: dict[str, Any] = field(default_factory=dict)
+    n_rehearsed: int = 400
 
     def version(self) -> str:
         """Return the versions of its packages."""
@@ -56,6 +64,14 @@ class LibraryMethod:
     def embed(self, X: FloatArray, seed: int) -> FloatArray:
         """Map points to two dimensions."""
         return self.function(X, seed, **self.settings)
+
+
+def digest_of_adapter(method: Method) -> str:
+    """Name the content of the code that calls a method."""
+    code = inspect.getsource(type(method))
+    if isinstance(method, LibraryMethod):
+        code += inspect.getsource(method.function)
+    return hashlib.sha256(code.encode()).hexdigest()[:12]
 
 
 def versions(packages: Sequence[str]) -> str:

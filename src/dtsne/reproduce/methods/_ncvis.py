@@ -36,6 +36,7 @@ class NcVis:
 
     title: str = "NCVis"
     settings: dict[str, Any] = field(default_factory=dict)
+    n_rehearsed: int = 400
 
     def version(self) -> str:
         """Ask the other environment for its version."""

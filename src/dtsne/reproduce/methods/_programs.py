@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dtsne.reproduce._results import digest_of_files
 from dtsne.reproduce.methods._method import Missing
 
 if TYPE_CHECKING:
@@ -22,6 +23,11 @@ def named_by(variable: str) -> Path | None:
     if not os.access(path, os.X_OK):
         raise Missing(f"{variable} names {named}, which is not a program that can be run")
     return path.absolute()
+
+
+def described(program: Path) -> str:
+    """Name a program and its content."""
+    return f"{program.name} {digest_of_files([program])}"
 
 
 def call(command: Sequence[str | Path], folder: Path) -> str:
