@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 app = typer.Typer(
     name="dtsne",
@@ -72,7 +74,7 @@ def _check_names(option: str, asked: Sequence[str] | None, known: Sequence[str])
 
 
 def main() -> None:
-    """Run a command; what is not here, or cannot be written, ends in a line that says what to do."""
+    """Run a command; what is not here, or cannot be written, ends in a line that says so."""
     try:
         app()
     except (ImportError, OSError) as error:

@@ -66,9 +66,9 @@ def _head(outcomes: Outcomes) -> list[Block]:
         Heading(TITLE, 1),
         Paragraph(
             "Fischer, Burkholz and Vreeken, Preserving local densities in low-dimensional "
-            f"embeddings (2023). Means over {scope.seeds} seed(s), each of which draws the set anew "
-            "(its points, or the subset of a larger set) and seeds the method, where it takes a "
-            f"seed. All methods get the first {N_COMPONENTS} principal components, and are "
+            f"embeddings (2023). Means over {scope.seeds} seed(s), each of which draws the set "
+            "anew (its points, or the subset of a larger set) and seeds the method, where it takes "
+            f"a seed. All methods get the first {N_COMPONENTS} principal components, and are "
             "measured against them."
         ),
         Heading("How the paper was read", 3),
