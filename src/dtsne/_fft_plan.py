@@ -175,7 +175,8 @@ def far_kernel(squared: Any, scale: Any, cutoff: float) -> FloatArray:
     """
     u = 4.0 * np.maximum(cutoff**2 - squared, 0.0) / (scale**2 + 4.0 * cutoff**2)
     outer: FloatArray = scale**2 / (scale**2 + 4.0 * np.maximum(squared, cutoff**2))
-    return outer * (1.0 + u + u**2)
+    far: FloatArray = outer * (1.0 + u + u**2)
+    return far
 
 
 def make_plan(
@@ -206,7 +207,8 @@ def _squared_distances_on(shape: tuple[int, ...], spacing: float) -> FloatArray:
     squared = np.zeros(1)
     for length in shape:
         squared = squared[..., np.newaxis] + (np.arange(length // 2 + 1) * spacing) ** 2
-    return squared[0]
+    whole: FloatArray = squared[0]
+    return whole
 
 
 def _spectrum_of_even(half: FloatArray, shape: tuple[int, ...]) -> FloatArray:

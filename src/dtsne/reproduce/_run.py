@@ -130,13 +130,14 @@ def _outcome(
         adapter=digest_of_adapter(METHODS[job.method]),
         data=digest_of(drawn.X),
     )
-    embedded: Embedded | Failed | None = store.map_of(key)
+    embedded = store.map_of(key)
     if embedded is None:
-        embedded = worker().embed(job.method, drawn.X, job.seed)
-        if isinstance(embedded, Failed):
-            _LOGGER.warning("%s on %s: %s", job.method, job.set_name, embedded.reason)
-            return embedded
-        store.keep_map(key, embedded)
+        made = worker().embed(job.method, drawn.X, job.seed)
+        if isinstance(made, Failed):
+            _LOGGER.warning("%s on %s: %s", job.method, job.set_name, made.reason)
+            return made
+        store.keep_map(key, made)
+        embedded = made
     synthetic = SETS[job.set_name].synthetic
     measured_by = {
         "data": digest_of(drawn.X, drawn.labels),

@@ -47,7 +47,7 @@ class Worker:
     def close(self) -> None:
         """End the process, also in the midst of a map."""
         for process in list((self._process._processes or {}).values()):
-            if hasattr(os, "killpg"):  # with the programs it called
+            if process.pid and hasattr(os, "killpg"):  # with the programs it called
                 with suppress(ProcessLookupError, PermissionError):
                     os.killpg(process.pid, signal.SIGTERM)
             process.terminate()

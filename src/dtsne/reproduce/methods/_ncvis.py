@@ -50,8 +50,7 @@ class NcVis:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             np.save(folder / "data.npy", np.ascontiguousarray(X, np.float32))
-            command = [self._python(), "-c", _EMBED, "data.npy", "map.npy", str(seed)]
-            call(command, folder)
+            call([self._python(), "-c", _EMBED, "data.npy", "map.npy", str(seed)], folder)
             embedding: FloatArray = np.load(folder / "map.npy", allow_pickle=False)
         return embedding
 
