@@ -139,8 +139,9 @@ def _scatter(ax: Any, points: FloatArray, labels: IntArray, colours: Sequence[An
     size = float(np.clip(8000 / len(points), 1.2, 6))
     # In random order, so that no group lies on top.
     order = np.random.default_rng(0).permutation(len(points))
-    ax.scatter(points[order, 0], points[order, 1], s=size, c=[colours[i] for i in labels[order]], linewidths=0,
-               alpha=0.8, rasterized=True)  # fmt: skip
+    x, y = points[order].T
+    shown = [colours[i] for i in labels[order]]
+    ax.scatter(x, y, s=size, c=shown, linewidths=0, alpha=0.8, rasterized=True)
     ax.set_aspect("equal", adjustable="datalim")
     ax.set_xticks([])
     ax.set_yticks([])

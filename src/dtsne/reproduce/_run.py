@@ -91,7 +91,7 @@ def drawn_set(outcomes: Outcomes, set_name: str) -> Drawn:
     """Return the set of the first seed, which has to be there."""
     drawn = outcomes.drawn(set_name)
     if isinstance(drawn, Failed):
-        raise LookupError(f"{set_name}: {drawn.reason}")  # noqa: TRY004 - it is missing
+        raise LookupError(f"{set_name}: {drawn.reason}")  # noqa: TRY004
     return drawn
 
 
