@@ -289,7 +289,8 @@ def made_up(monkeypatch) -> Outcomes:
         rng = np.random.default_rng(seed)
         raw = np.abs(rng.normal(size=(n, 784 if name == "mnist" else 60))) * 99
         labels = np.arange(n) % 10
-        return Drawn(raw[:, :50], labels, tuple(f"type {i}" for i in range(10)), raw)
+        d = 2 if name.startswith("2D") else 50
+        return Drawn(raw[:, :d], labels, tuple(f"type {i}" for i in range(10)), raw)
 
     monkeypatch.setattr("dtsne.reproduce._run.draw", draw_anything)
     outcomes = Outcomes(Scope(tuple(SETS), tuple(METHODS), 2, 60))
