@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtsne.reproduce.methods._method import Missing
-from dtsne.reproduce.methods._programs import call, described, named_by
+from dtsne.reproduce.methods._programs import call, described, required
 
 if TYPE_CHECKING:
     from dtsne._typing import FloatArray
@@ -69,12 +68,7 @@ class DenSne:
 
     @staticmethod
     def _program() -> Path:
-        program = named_by(_VARIABLE)
-        if program is None:
-            raise Missing(
-                f"{_VARIABLE} is not set; build the program of its authors and name it there"
-            )
-        return program
+        return required(_VARIABLE, "build the program of its authors and name it there")
 
 
 DENSNE = DenSne()

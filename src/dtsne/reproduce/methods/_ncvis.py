@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dtsne.reproduce.methods._method import Missing
-from dtsne.reproduce.methods._programs import call, named_by
+from dtsne.reproduce.methods._programs import call, required
 
 if TYPE_CHECKING:
     from dtsne._typing import FloatArray
@@ -56,13 +56,8 @@ class NcVis:
 
     @staticmethod
     def _python() -> Path:
-        python = named_by(_VARIABLE)
-        if python is None:
-            raise Missing(
-                f"{_VARIABLE} is not set; `make reproduce` installs ncvis into an environment of "
-                "its own and sets it"
-            )
-        return python
+        remedy = "`make reproduce` installs ncvis into an environment of its own and sets it"
+        return required(_VARIABLE, remedy)
 
 
 NCVIS = NcVis()

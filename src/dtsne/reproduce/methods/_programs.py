@@ -25,6 +25,14 @@ def named_by(variable: str) -> Path | None:
     return path.absolute()
 
 
+def required(variable: str, remedy: str) -> Path:
+    """Return the program that an environment variable names, which has to be set."""
+    program = named_by(variable)
+    if program is None:
+        raise Missing(f"{variable} is not set; {remedy}")
+    return program
+
+
 def described(program: Path) -> str:
     """Name a program and its content."""
     return f"{program.name} {digest_of_files([program])}"
