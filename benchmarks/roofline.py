@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from dtsne._affinities import SparseAffinities
     from dtsne._typing import FloatArray
 
+# Evaluations until the plan of the repulsion is that of a descent well under way.
+N_TO_SETTLE = 80
 PERPLEXITY = 100.0
 
 
@@ -97,7 +99,8 @@ def profile(X: FloatArray, n_jobs: int) -> None:
         coordinates[:2] = model.embedding_[problem.order].T
         scales = model.kernel_scale_[problem.order]
         repulsion = FftRepulsion(2, 0.01)
-        repulsion(coordinates, scales)
+        for _ in range(N_TO_SETTLE):
+            repulsion(coordinates, scales)
         plan = repulsion._plan
         assert plan is not None
         reading, multiplying = bytes_per_second(P), products_per_second(d + 1)
