@@ -58,4 +58,4 @@ def compare_ratios(X: FloatArray, Y: FloatArray, *, anywhere: bool) -> Ratios:
     )
     known = (in_data > 0).all(axis=0) & (in_map > 0).all(axis=0)  # copies have no ratio
     known &= in_data[0] != in_data[1]  # the same pair twice, or there and back
-    return Ratios(*(np.log(both[0] / both[1])[known] for both in (in_data, in_map)))
+    return Ratios(*(np.log(both[0, known] / both[1, known]) for both in (in_data, in_map)))
