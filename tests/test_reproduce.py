@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -375,3 +376,15 @@ def test_text_of_a_report_is_escaped(tmp_path):
     assert "<script>" not in page.read_text(encoding="utf-8")
     assert "&lt;script&gt;" in page.read_text(encoding="utf-8")
     assert "missing" in markdown.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM])
+def test_a_command_that_is_stopped_says_how_to_go_on(monkeypatch, tmp_path, kind):
+    monkeypatch.setattr("dtsne.reproduce.reproduce", lambda *_, **__: os.kill(os.getpid(), kind))
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        result = CliRunner().invoke(app, ["reproduce", str(tmp_path)])
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert result.exit_code == 130
+    assert "the same command goes on" in " ".join(result.output.split())

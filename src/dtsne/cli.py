@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,6 +11,8 @@ import typer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+_INTERRUPTED = 130  # as shells have it
 
 app = typer.Typer(
     name="dtsne",
@@ -54,14 +57,19 @@ def reproduce(
     chosen = methods.split(",") if methods is not None else None
     _check_names("--only", only, set_names())
     _check_names("--methods", chosen, method_names())
-    _, page = run(
-        output,
-        sets=only or None,
-        methods=chosen,
-        seeds=seeds if seeds is not None else (1 if quick else N_SEEDS),
-        n=N_QUICK if quick else None,
-        quiet=quiet,
-    )
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends the peers' processes, too
+    try:
+        _, page = run(
+            output,
+            sets=only or None,
+            methods=chosen,
+            seeds=seeds if seeds is not None else (1 if quick else N_SEEDS),
+            n=N_QUICK if quick else None,
+            quiet=quiet,
+        )
+    except KeyboardInterrupt:
+        typer.echo(f"stopped; {output} has what is done, and the same command goes on", err=True)
+        raise typer.Exit(_INTERRUPTED) from None
     typer.echo(f"see {page}")
 
 
