@@ -45,7 +45,11 @@ class Worker:
             return Failed("its process died")
 
     def close(self) -> None:
-        """End the process, also in the midst of a map."""
+        """End the process, which has nothing to do, and let it tidy up."""
+        self._process.shutdown()
+
+    def stop(self) -> None:
+        """End the process in the midst of a map."""
         for process in list((self._process._processes or {}).values()):
             if process.pid and hasattr(os, "killpg"):  # with the programs it called
                 with suppress(ProcessLookupError, PermissionError):
@@ -72,8 +76,10 @@ def started_worker() -> Iterator[Worker]:
     worker = Worker()
     try:
         yield worker
-    finally:
-        worker.close()
+    except BaseException:
+        worker.stop()
+        raise
+    worker.close()
 
 
 def embed_here(name: str, X: FloatArray, seed: int) -> Embedded | Failed:
