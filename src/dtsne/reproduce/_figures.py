@@ -8,6 +8,7 @@ import numpy as np
 
 from dtsne.plots import categorical_colors
 from dtsne.plots._axes import new_figure
+from dtsne.plots._colors import MISSING
 from dtsne.reproduce import _theory
 from dtsne.reproduce._measures import PAPER, SYMBOLS
 from dtsne.reproduce._run import drawn_set
@@ -27,6 +28,9 @@ _DPI = 110
 _PANEL_INCHES = 2.9
 _MOST_COLUMNS = 4
 _MAP_PIXELS, _DIGIT_PIXELS, _DIGIT_MARGIN = 900, 28, 0.03
+# The paper's number is a black line, with white around it so that it is seen on a dark bar, too.
+_PAPER_LINE = {"color": "k", "lw": 1.6}
+_UNTYPED = "unassigned"  # what the published tables of cells call one without a type
 _INK_FROM = 40  # of 255: what is paler is background, which the paper strips off
 
 
@@ -38,7 +42,7 @@ def draw_gallery(
     panels: list[tuple[str, FloatArray | str]] = [("original", drawn.X)] if original else []
     panels += [_panel(outcomes, method, set_name) for method in methods]
     figure, axes = _grid(len(panels))
-    colours = categorical_colors(len(drawn.label_names))
+    colours = _colours_of(drawn.label_names)
     for ax, (title, found) in zip(axes, panels, strict=True):
         if isinstance(found, str):
             _say_missing(ax, title, found)
@@ -82,7 +86,9 @@ def draw_bars(outcomes: Outcomes, sets: Sequence[str], methods: Sequence[str], p
                    label=METHODS[method].title)  # fmt: skip
             for x, found in zip(at, cells, strict=True):
                 if found.paper is not None:
-                    ax.hlines(found.paper, x - width / 2, x + width / 2, color="k", lw=1.6)
+                    ends = x - width / 2, x + width / 2
+                    ax.hlines(found.paper, *ends, color="w", lw=3.4)
+                    ax.hlines(found.paper, *ends, **_PAPER_LINE)
                 if not found.n_seeds:
                     ax.text(x, 0.01, "missing", rotation=90, fontsize=6, ha="center", va="bottom")
         ax.axhline(0, color="0.6", lw=0.6)
@@ -90,7 +96,7 @@ def draw_bars(outcomes: Outcomes, sets: Sequence[str], methods: Sequence[str], p
         ax.spines[["top", "right"]].set_visible(False)
     rows[-1].set_xticks(range(len(sets)), [SETS[name].title for name in sets])
     handles, names = rows[0].get_legend_handles_labels()
-    handles += [rows[0].hlines([], 0, 0, color="k", lw=1.6)]
+    handles += [rows[0].hlines([], 0, 0, **_PAPER_LINE)]
     figure.legend(handles, [*names, "the paper's"], loc="outside right upper", frameon=False)
     _save(figure, path)
 
@@ -133,6 +139,12 @@ def _grid(n: int, inches: float = _PANEL_INCHES, most_columns: int = _MOST_COLUM
     for left_over in axes[n:]:
         left_over.set_axis_off()
     return figure, axes[:n]
+
+
+def _colours_of(names: Sequence[str]) -> list[Any]:
+    """Return a colour of each group; grey of what belongs to none."""
+    colours = iter(categorical_colors(sum(name != _UNTYPED for name in names)))
+    return [MISSING if name == _UNTYPED else next(colours) for name in names]
 
 
 def _scatter(ax: Any, points: FloatArray, labels: IntArray, colours: Sequence[Any]) -> None:

@@ -105,7 +105,11 @@ def _tables(outcomes: Outcomes) -> list[Block]:
     if synthetic:
         blocks += [
             Heading("Radii of the clusters"),
-            Paragraph("Relative to the first cluster's; means over the seeds."),
+            Paragraph(
+                "Relative to the first cluster's; means over the seeds. A cluster that a map draws "
+                f"as one point has no radius ({_UNDEFINED}); where it is the first, the next one "
+                "takes its place."
+            ),
             *(_radii_table(outcomes, name) for name in synthetic),
         ]
     return [*blocks, *_theory_tables(outcomes)]
@@ -172,7 +176,9 @@ def _radii_table(outcomes: Outcomes, set_name: str) -> Table:
         true, drawn = found
         if not rows or rows[0][0] != "the data":
             rows.insert(0, ["the data", *(f"{radius:.2f}" for radius in true)])
-        rows.append([METHODS[method].title, *(f"{radius:.2f}" for radius in drawn)])
+        rows.append([METHODS[method].title, *(
+            f"{radius:.2f}" if np.isfinite(radius) else _UNDEFINED for radius in drawn
+        )])  # fmt: skip
     return Table([set_name, *(f"cluster {i + 1}" for i in range(n_clusters))], rows)
 
 
