@@ -116,7 +116,10 @@ def test_with_sigma_both_radii_are_in_units_of_the_map():
     close(account.points.log_radius_data, np.log(sorted_neighbors(X)[1][:, 11] / 2.0))
     close(account.points.log_radius_map, np.log(sorted_neighbors(Y)[1][:, 11]))
     assert np.median(account.points.density_residual) == pytest.approx(0.0, abs=1e-12)
-    assert "One unit of the map is 2 in the data" in page(account)
+    unit = np.median(sorted_neighbors(X)[1][:, 11] / sorted_neighbors(Y)[1][:, 11])
+    assert account.radius_unit == pytest.approx(unit, rel=1e-3)  # the median of the logarithms
+    said = f"One unit of the map is {account.radius_unit:.3g} in the data by these radii, and 2,"
+    assert said in page(account)
 
 
 def test_groups_match_numpy_and_the_measure_of_quality():

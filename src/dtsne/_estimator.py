@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
 
 from dtsne import _start
+from dtsne._accounting import AccountMixin
 from dtsne._calibration import CalibrationPlan
 from dtsne._checkpoint import open_checkpoints
 from dtsne._engine import CpuEngine, Repulsion
@@ -53,7 +54,12 @@ _DEFAULT_TOL, _TSNE_TOL = 5e-4, 1e-4
 _RANDOM_EXAGGERATION = 4.0
 
 
-class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class DTSNE(
+    AccountMixin,
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
+    TransformerMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+):
     """Density-preserving t-SNE: a map in which the size of a cluster means its spread.
 
     Parameters
@@ -276,9 +282,7 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         ):
             with progress.phase("preparing"):
                 checked = self._check_data(X)
-                data = prepare(
-                    checked, metric=self.metric, n_pcs=self.n_pcs, neighbors=self.neighbors
-                )
+                data = self._prepared(checked)
             dtype = np.float32 if checked.dtype == np.float32 else np.float64
             self._run(data, n_threads, dtype, progress)
         return self.embedding_
@@ -295,7 +299,7 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
-    def _check_data(self, X: ArrayLike) -> Any:
+    def _check_data(self, X: ArrayLike, *, reset: bool = True) -> Any:
         sparse = "csr" if self.metric == "precomputed" else ("csr", "csc")
         try:
             return validate_data(
@@ -304,6 +308,7 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
                 accept_sparse=sparse,
                 dtype=[np.float64, np.float32],
                 ensure_min_samples=_MIN_POINTS,
+                reset=reset,
             )
         except ValueError as error:
             if "could not convert string" in str(error):
@@ -312,6 +317,9 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
                     "e.g. with sklearn.preprocessing.OneHotEncoder."
                 ) from error
             raise
+
+    def _prepared(self, checked: Any) -> Data:
+        return prepare(checked, metric=self.metric, n_pcs=self.n_pcs, neighbors=self.neighbors)
 
     def _run(self, data: Data, n_threads: int, dtype: type, progress: Progress) -> None:
         n = len(data)
@@ -362,6 +370,7 @@ class DTSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
                 perplexity_=perplexity,
                 neighbor_recall_=problem.recall,
                 timings_=timings.cpu,
+                _data=data,
             )
 
     def _announce(self, data: Data, perplexity: float, schedule: Schedule, n_threads: int) -> None:

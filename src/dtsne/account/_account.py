@@ -53,6 +53,19 @@ class Account:
         return None if sigma is None else float(np.median(sigma))
 
     @property
+    def radius_unit(self) -> float | None:
+        """The distance in the data that is one unit of the map, by the radii; if σ is known.
+
+        It is what a scale bar should show (see :func:`dtsne.plots.radius_unit`).
+        """
+        unit = self.map_unit
+        shift = self.points.log_radius_map - self.points.log_radius_data
+        known = shift[np.isfinite(shift)]
+        if unit is None or not len(known):
+            return None
+        return unit * float(np.exp(-np.median(known)))
+
+    @property
     def readings(self) -> tuple[str, ...]:
         """What densities, widths, neighbours and distances in the map mean, in words."""
         from dtsne.account._reading import readings

@@ -93,10 +93,37 @@ def account_of(
     -----
     Up to 20,000 points neighbours in the data are exact; beyond, 99 % of them are found.
     """
+    return account_from(
+        open_source(X, Y, metric, neighbors),
+        labels=labels,
+        k=k,
+        k_neighborhood=k_neighborhood,
+        sigma=sigma,
+        perplexity=perplexity,
+        copies=copies,
+        max_rows=max_rows,
+        random_state=random_state,
+        n_bootstrap=n_bootstrap,
+    )
+
+
+def account_from(
+    source: Source,
+    *,
+    labels: ArrayLike | None = None,
+    k: int = 100,
+    k_neighborhood: int = 15,
+    sigma: ArrayLike | None = None,
+    perplexity: float | None = None,
+    copies: ArrayLike | None = None,
+    max_rows: int = _MAX_ROWS,
+    random_state: RandomState = 0,
+    n_bootstrap: int = 1000,
+) -> Account:
+    """Do what :func:`account_of` does for data that is checked; parameters are described there."""
     from dtsne._threads import current_n_threads, limited_threads
 
     # Everything that can be refused is refused before the long work.
-    source = open_source(X, Y, metric, neighbors)
     groups = None if labels is None else group_by(check_labels(labels, source.n))
     known = Known(
         sigma=None if sigma is None else _check_sigma(sigma, source.n),

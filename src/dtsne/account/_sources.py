@@ -72,6 +72,21 @@ def open_source(X: ArrayLike | None, Y: ArrayLike, metric: str, neighbors: Any) 
     return _from_points(spaces)
 
 
+def source_of(data: Data, map_: FloatArray) -> Source:
+    """Take data that the method has prepared, and a map with a row for each of its points."""
+    from dtsne._data import Points
+    from dtsne._given_neighbors import GivenNeighbors
+
+    if isinstance(data, GivenNeighbors):
+        points = None if data.points is None else data.points()
+        most = int(np.diff(data.graph.indptr).min())
+    else:
+        points = data if isinstance(data, Points) else None
+        most = len(data) - 1
+    coordinates = None if points is None else points.coordinates * points.unit
+    return Source(coordinates, map_, partial(_search_in, data), most)
+
+
 def _check_map(Y: ArrayLike) -> FloatArray:
     shape = np.shape(Y)
     return check_spaces(np.zeros((shape[0] if shape else 0, 1)), Y).map
@@ -109,7 +124,6 @@ def _from_metric(X: Any, map_: FloatArray, metric: str, neighbors: Any) -> Sourc
     from scipy.sparse import issparse
     from sklearn.utils import check_array
 
-    from dtsne._data import Points
     from dtsne._input import prepare
 
     checked = check_array(X, accept_sparse="csr", dtype=np.float64, input_name="X")
@@ -122,9 +136,7 @@ def _from_metric(X: Any, map_: FloatArray, metric: str, neighbors: Any) -> Sourc
         return _from_graph(None, map_, neighbors)
     if metric == "precomputed" and issparse(checked):
         return _from_graph(None, map_, checked)
-    data = prepare(checked, metric=metric, n_pcs=None)
-    coordinates = data.coordinates * data.unit if isinstance(data, Points) else None
-    return Source(coordinates, map_, partial(_search_in, data), len(map_) - 1)
+    return source_of(prepare(checked, metric=metric, n_pcs=None), map_)
 
 
 def _search_in(data: Data, k: int) -> tuple[IntArray, FloatArray, float]:

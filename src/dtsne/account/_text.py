@@ -149,8 +149,11 @@ def _explain_measurement(account: Account) -> str:
         "neighbour, in data and map each its own; neighbours kept are those among the "
         f"{whole.k_neighborhood} nearest."
     ]
-    if account.map_unit is not None:
-        said.append(f"One unit of the map is {account.map_unit:.3g} in the data, the median σ.")
+    if account.radius_unit is not None:
+        said.append(
+            f"One unit of the map is {account.radius_unit:.3g} in the data by these radii, and "
+            f"{account.map_unit:.3g}, the median σ, in the kernel."
+        )
     if account.perplexity is None:
         said.append("The perplexity is not known, so clusters too small for it are not looked for.")
     if account.search_recall < 1:
