@@ -29,8 +29,9 @@ app = typer.Typer(
 app.command(cls=ReportingCommand, epilog=_embed.EXAMPLE)(_embed.embed)
 app.command(cls=PlainCommand, epilog=_quality.EXAMPLE)(_quality.quality)
 app.command(cls=PlainCommand, epilog=_plot.EXAMPLE)(_plot.plot)
-for command in (demo, info, reproduce):
-    app.command(cls=PlainCommand)(command)
+app.command(cls=PlainCommand)(demo)
+app.command(cls=PlainCommand)(info)
+app.command(cls=PlainCommand, short_help="Run the paper's comparison.")(reproduce)
 
 
 def _show_version(asked: bool) -> None:  # noqa: FBT001

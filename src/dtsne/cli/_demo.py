@@ -23,7 +23,10 @@ def demo(
         "demo-output"
     ),
 ) -> None:
-    """Map three Gaussians and the digits; print how good the maps are, and draw them."""
+    """Map and draw three Gaussians and the digits.
+
+    Prints how good the maps are, beside those of t-SNE.
+    """
     from dtsne.cli import _outputs
 
     pictures = [folder / name for name in ("three-gaussians.png", "digits.png")]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from dtsne.cli._maps import MapFile
     from dtsne.cli._plot import MapFileOptions
-    from dtsne.tables._table import Field
+    from dtsne.tables._table import Field, TextArray
 
 # Integers with no more different values than this are groups, as on the page.
 _MOST_INTEGER_GROUPS = 20
@@ -81,8 +81,8 @@ def _drawn(found: MapFile, path: Path, drawing: Drawing) -> Any:
     for name in _NEEDED.get(drawing.kind, ()):
         if found.of_account(name) is None:
             raise TableError(
-                f"{path} has no column {name!r}, which --kind {drawing.kind} draws; dtsne quality "
-                f"DATA {path} --points FILE writes one."
+                f"{path} has no column of numbers {name!r}, which --kind {drawing.kind} draws; "
+                f"dtsne quality DATA {path} --points FILE writes one."
             )
     radii = _radii(found)
     if drawing.kind == "radius" and radii is not None:
@@ -90,11 +90,7 @@ def _drawn(found: MapFile, path: Path, drawing: Drawing) -> Any:
     if drawing.kind == "residual":
         return plots.residual_map(found.Y, found.of_account("density_residual"), **drawing.options)
     if drawing.kind == "radius-plot" and radii is not None:
-        groups = (
-            None
-            if drawing.by is None
-            else as_groups(_column(found, drawing.by, path), drawing.by, path)
-        )
+        groups = None if drawing.by is None else _groups(found, drawing.by, path)
         size = (drawing.size, drawing.size)
         return _pictures.draw_radius_plot(radii, groups, title=drawing.title, figsize=size)
     return _by_column(found, path, drawing, radii)
@@ -107,7 +103,11 @@ def _by_column(found: MapFile, path: Path, drawing: Drawing, radii: Radii | None
     column = _column(found, by, path)
     if _is_quantity(column):
         return plots.scatter_map(found.Y, values=column, value_name=by, **drawing.options)
-    return _pictures.draw_map(found.Y, as_groups(column, by, path), radii, **drawing.options)
+    return _pictures.draw_map(found.Y, _groups(found, by, path), radii, **drawing.options)
+
+
+def _groups(found: MapFile, by: str, path: Path) -> TextArray | None:
+    return as_groups(_column(found, by, path), by, path, option="--by")
 
 
 def _column(found: MapFile, name: str, path: Path) -> Field:

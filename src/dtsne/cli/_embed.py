@@ -91,6 +91,7 @@ class Products(Options):
         int,
         typer.Option(
             "--k",
+            metavar="INT",
             min=1,
             help="Neighbour that the radii of the account reach to.",
             rich_help_panel=_PANEL,
@@ -134,11 +135,11 @@ class ReportingCommand(PlainCommand):
 
 def with_value(args: list[str], option: str, value: str) -> list[str]:
     """Return arguments in which an option has a value, also where another option follows it."""
-    following = [*args[1:], None]
     complete: list[str] = []
-    for argument, after in zip(args, following, strict=True):
+    for i, argument in enumerate(args):
         complete.append(argument)
-        if argument == option and (after is None or (after.startswith("-") and after != "-")):
+        after = args[i + 1] if i + 1 < len(args) else "--"
+        if argument == option and after.startswith("-") and after != "-":
             complete.append(value)
     return complete
 
@@ -160,7 +161,7 @@ def embed(
     fit: FitOptions,
     speech: Speech,
 ) -> None:
-    """Map a file of data: every row a point, every column of numbers a dimension.
+    """Map the rows of a file, each of them a point.
 
     The output has a row for each row of INPUT, in their order: its id, the map (dtsne_1, dtsne_2),
     what INPUT says of it beside the numbers, and what to believe of it, such as the radius in the

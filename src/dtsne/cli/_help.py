@@ -10,11 +10,21 @@ from typing import Any
 
 from typer.core import TyperCommand
 
+from dtsne.cli._usage import UsageError
+
 _OTHERS = "Options"
 
 
 class PlainCommand(TyperCommand):
     """A command whose options are listed by panel."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> Any:
+        """Have every error know which command it is about."""
+        try:
+            return super().parse_args(ctx, args)
+        except UsageError as error:
+            error.ctx = error.ctx or ctx
+            raise
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the options."""

@@ -37,7 +37,11 @@ def info(
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
 ) -> None:
-    """Say what is installed, and what this machine has: versions, threads, GPU, caches."""
+    """Say what is installed, and what this machine has.
+
+    Versions, the packages of the extras, threads, memory, GPU, and where caches and data lie: what
+    a report of a problem should have.
+    """
     found = collect()
     typer.echo(json.dumps(found, indent=2, ensure_ascii=False) if as_json else as_text(found))
 

@@ -19,7 +19,9 @@ _MOST_GROUPS = 200
 _WITHOUT = "(none)"
 
 
-def as_groups(labels: Field | None, name: str | None, path: Path) -> TextArray | None:
+def as_groups(
+    labels: Field | None, name: str | None, path: Path, *, option: str = "--label"
+) -> TextArray | None:
     """Return labels as text, None where they are missing, if they are of groups."""
     if labels is None:
         return None
@@ -28,7 +30,7 @@ def as_groups(labels: Field | None, name: str | None, path: Path) -> TextArray |
     if n_groups > _MOST_GROUPS:
         raise TableError(
             f"{path}: the column {name!r} has {n_groups:,} different values, and a label at most "
-            f"{_MOST_GROUPS}; name a column of groups (--label)."
+            f"{_MOST_GROUPS}; name a column of groups ({option})."
         )
     return groups
 

@@ -113,12 +113,6 @@ def _fit(job: Job) -> bool:
             _LOGGER.warning("stopped before there was a map; nothing was written.")
             raise typer.Exit(STOPPED) from None
     else:
-        _LOGGER.info(
-            "%s after %d iterations, KL %.4f",
-            "settled" if model.converged_ else "ended",
-            model.n_iter_,
-            model.kl_divergence_,
-        )
         return False
     what = "the best map so far is used"
     if job.products.output is not None:

@@ -116,9 +116,16 @@ def plot(
             "else the radius, else none.",
         ),
     ] = None,
-    title: Annotated[str | None, typer.Option("--title", metavar="TEXT")] = None,
-    size: Annotated[float, typer.Option("--size", min=1.0, help="Width in inches.")] = 6.0,
-    dpi: Annotated[float, typer.Option("--dpi", min=10.0, help="Dots per inch of a .png.")] = 150.0,
+    title: Annotated[
+        str | None,
+        typer.Option("--title", metavar="TEXT", help="The name of EMBEDDING by default."),
+    ] = None,
+    size: Annotated[
+        float, typer.Option("--size", metavar="FLOAT", min=1.0, help="Width in inches.")
+    ] = 6.0,
+    dpi: Annotated[
+        float, typer.Option("--dpi", metavar="FLOAT", min=10.0, help="Dots per inch of a .png.")
+    ] = 150.0,
     legend: Annotated[
         bool | None,
         typer.Option(

@@ -110,12 +110,15 @@ class JudgementOptions(Options):
     ] = None
     k: Annotated[
         int,
-        typer.Option("--k", min=1, help="Neighbour that radii reach to.", rich_help_panel=_OUT),
+        typer.Option(
+            "--k", metavar="INT", min=1, help="Neighbour that radii reach to.", rich_help_panel=_OUT
+        ),
     ] = 100
     k_neighborhood: Annotated[
         int,
         typer.Option(
             "--k-neighborhood",
+            metavar="INT",
             min=1,
             help="Number of neighbours that the map should keep.",
             rich_help_panel=_OUT,

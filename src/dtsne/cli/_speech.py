@@ -76,4 +76,4 @@ class _OneLine(logging.Formatter):
 
 def one_line(text: str) -> str:
     """Write a text without its breaks of lines."""
-    return " ".join(text.split())
+    return " ".join(line.strip() for line in text.splitlines())
