@@ -211,13 +211,17 @@ def test_warnings_are_lines_that_speak_of_options(tmp_path):
 
 
 def test_what_a_command_changes_is_put_back(tmp_path, table):
-    logger = logging.getLogger("dtsne")
-    before = (logger.level, list(logger.handlers), warnings.showwarning, list(warnings.filters))
-    handler = signal.getsignal(signal.SIGTERM)
+    def settings():
+        loggers = [logging.getLogger(), logging.getLogger("dtsne")]
+        return (
+            [(logger.level, list(logger.handlers)) for logger in loggers],
+            (warnings.showwarning, list(warnings.filters)),
+            signal.getsignal(signal.SIGTERM),
+        )
+
+    before = settings()
     done("embed", table, "-o", tmp_path / "m.csv", "--no-account", *QUICK)
-    after = (logger.level, list(logger.handlers), warnings.showwarning, list(warnings.filters))
-    assert after == before
-    assert signal.getsignal(signal.SIGTERM) == handler
+    assert settings() == before
 
 
 # --- as processes ---

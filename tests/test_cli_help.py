@@ -144,7 +144,7 @@ def test_help_loads_nothing_that_takes_time():
     )
     loaded = loaded_after(f"exec({statement!r})")
     assert "dtsne" in loaded
-    assert loaded.isdisjoint({"numpy", "numba", "sklearn", "scipy", "pyarrow", "rich"})
+    assert loaded.isdisjoint({"numpy", "numba", "sklearn", "scipy", "pyarrow"})
 
 
 @pytest.mark.parametrize(

@@ -86,15 +86,15 @@ def _digits() -> tuple[Any, str]:
     from dtsne.datasets import load
     from dtsne.quality import evaluate
 
-    digits = load("digits")
+    X, labels, description = load("digits")
     models = {
-        name: DTSNE(perplexity=50, density_scale=scale).fit(digits.X)
+        name: DTSNE(perplexity=50, density_scale=scale).fit(X)
         for name, scale in (("dtSNE", 1.0), ("t-SNE", 0.0))
     }
     Y = models["dtSNE"].embedding_
-    names = [f"digit {label}" for label in digits.labels]
-    typer.echo(f"\n{digits.description}")
-    typer.echo(evaluate(digits.X, Y, k=50, labels=digits.labels))
+    names = [f"digit {label}" for label in labels]
+    typer.echo(f"\n{description}")
+    typer.echo(evaluate(X, Y, k=50, labels=labels))
     drawn = plots.scatter_map(Y, labels=names, title="digits: dtSNE, perplexity 50")
     page = models["dtSNE"].explore(
         labels=names, others={"t-SNE": models["t-SNE"].embedding_}, title="Handwritten digits"

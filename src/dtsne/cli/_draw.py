@@ -84,11 +84,11 @@ def _drawn(found: MapFile, path: Path, drawing: Drawing) -> Any:
                 f"{path} has no column of numbers {name!r}, which --kind {drawing.kind} draws; "
                 f"dtsne quality DATA {path} --points FILE writes one."
             )
-    radii = _radii(found)
+    radii, residual = _radii(found), found.of_account("density_residual")
     if drawing.kind == "radius" and radii is not None:
         return _pictures.draw_radii(found.Y, radii, **drawing.options)
-    if drawing.kind == "residual":
-        return plots.residual_map(found.Y, found.of_account("density_residual"), **drawing.options)
+    if drawing.kind == "residual" and residual is not None:
+        return plots.residual_map(found.Y, residual, **drawing.options)
     if drawing.kind == "radius-plot" and radii is not None:
         groups = None if drawing.by is None else _groups(found, drawing.by, path)
         size = (drawing.size, drawing.size)

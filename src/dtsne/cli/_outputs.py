@@ -17,7 +17,7 @@ from dtsne.tables._optional import arrow
 from dtsne.tables._whole import whole_file
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from dtsne._typing import FloatArray
     from dtsne.account import Account
@@ -31,7 +31,11 @@ PAGES = (".html", ".htm")
 _TEXTS = (".md", ".txt", ".json")
 _TABLES = frozenset({"csv", "tsv", "parquet", "feather", "npy", "npz"})
 # What imports the package that a format is written with, or says how to get it.
-_WRITTEN_BY = {"parquet": arrow, "feather": arrow, "h5ad": anndata_io}
+_WRITTEN_BY: dict[str, Callable[[], object]] = {
+    "parquet": arrow,
+    "feather": arrow,
+    "h5ad": anndata_io,
+}
 _DOTS_PER_INCH = 150
 
 
@@ -96,7 +100,11 @@ def write_report(path: Path, account: Account, Y: FloatArray, ids: TextArray | N
     if path == STDOUT:
         typer.echo(str(account))
         return
-    texts = {".md": account.to_markdown, ".json": account.to_json, ".txt": lambda: f"{account}\n"}
+    texts: dict[str, Callable[[], str]] = {
+        ".md": account.to_markdown,
+        ".json": account.to_json,
+        ".txt": lambda: f"{account}\n",
+    }
     if path.suffix.lower() in texts:
         write_text(path, texts[path.suffix.lower()]())
     else:

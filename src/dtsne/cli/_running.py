@@ -35,9 +35,9 @@ class OneLineGroup(TyperGroup):
 
     def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:
         """Run a command and exit."""
+        run: Any = super().main
         if not standalone_mode:
-            return super().main(*args, standalone_mode=False, **extra)
-        run = super().main
+            return run(*args, standalone_mode=False, **extra)
         sys.exit(_exit_code(lambda: run(*args, standalone_mode=False, **extra)))
 
 

@@ -39,11 +39,13 @@ class Speech(Options):
     @contextmanager
     def heard(self) -> Iterator[None]:
         """Write messages and warnings of the package, and of those it uses, in one way."""
-        logger, handler = logging.getLogger("dtsne"), logging.StreamHandler(sys.stderr)
+        # At the root, as a fit clears the line of its bar before handlers there are called.
+        root, logger = logging.getLogger(), logging.getLogger("dtsne")
+        handler = logging.StreamHandler(sys.stderr)
         handler.setFormatter(_OneLine())
         level_before = logger.level
         logger.setLevel(_LEVELS[self.level])
-        logger.addHandler(handler)
+        root.addHandler(handler)
         try:
             with warnings.catch_warnings():
                 if not sys.warnoptions:  # else the user has said what to show
@@ -51,7 +53,7 @@ class Speech(Options):
                 warnings.showwarning = _show_warning
                 yield
         finally:
-            logger.removeHandler(handler)
+            root.removeHandler(handler)
             logger.setLevel(level_before)
 
 
@@ -71,7 +73,7 @@ def _show_warning(message: Warning | str, category: type[Warning], *_: Any, **__
 
 class _OneLine(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
-        return f"dtsne: {one_line(record.getMessage())}"
+        return f"{record.name.partition('.')[0]}: {one_line(record.getMessage())}"
 
 
 def one_line(text: str) -> str:
