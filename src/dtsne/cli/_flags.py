@@ -40,8 +40,8 @@ def in_flags(message: str, flags: Mapping[str, str] = INPUT_FLAGS) -> str:
     """Write the parameters that a message speaks of as options."""
     names = {**_flags_of_fit(), **flags}
     known = "|".join(sorted(map(re.escape, names), key=len, reverse=True))
-    # Not where it is part of a path or is an option already.
-    begin, end = r"(?<![\w/.-])", r"(?![\w/-]|\.\w)"
+    # Not where it is part of a path, the name of a column, or an option already.
+    begin, end = r"(?<![\w/.'\"-])", r"(?![\w/-]|\.\w)"
     value = r"'[\w.-]*'|\"[\w.-]*\"|[\w.+-]*\w"
     message = re.sub(
         rf"{begin}({known})=({value})", lambda m: f"{names[m[1]]} {_bare(m[2])}", message
