@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 
 import numpy as np
 import pytest
@@ -290,6 +291,26 @@ def test_labels_may_be_numbers_and_missing(tmp_path, data):
     lines = done("embed", tmp_path / "e.csv", "--label", "type", "--report", *QUICK, "-q").stdout
     rows = lines.partition("group  points")[2].splitlines()[1:12]
     assert [row.split()[0] for row in rows] == [str(i) for i in range(11)]
+
+
+def test_ids_that_occur_twice_are_a_column_of_the_page(tmp_path, data, ids):
+    source = write_csv(tmp_path / "d.csv", *data, [ids[0], *ids[:-1]])
+    result = done("embed", source, "--id", "cell", "--html", tmp_path / "m.html", *QUICK)
+    assert "dtsne: warning:" in result.stderr
+    assert "ids occur more than once" in result.stderr
+    page = (tmp_path / "m.html").read_text(encoding="utf-8")
+    assert '"id"' in page
+    done("embed", source, "--id", "cell", "-o", tmp_path / "m.csv", *QUICK, "-q")
+    done("plot", tmp_path / "m.csv", "-o", tmp_path / "n.html", "-q")
+
+
+def test_the_page_is_coloured_by_the_label(tmp_path, table):
+    done("embed", table, "--id", "cell", "--label", "type", "--html", tmp_path / "m.html", *QUICK)
+    page = (tmp_path / "m.html").read_text(encoding="utf-8")
+    names = re.findall(r'"name": ?"([^"]+)", ?"kind"', page)
+    assert names[0] == "type"
+    assert names[-4:] == ["m0", "m1", "m2", "m3"]
+    assert "density residual" in names[1:-4]
 
 
 def test_three_dimensions_have_a_map_and_no_picture(tmp_path, table):

@@ -10,6 +10,7 @@ import numpy as np
 from dtsne import plots
 from dtsne.cli import _outputs, _pictures
 from dtsne.cli._labels import as_groups
+from dtsne.cli._pages import as_ids
 from dtsne.cli._pictures import Radii
 from dtsne.page import make_page
 from dtsne.tables import TableError
@@ -69,9 +70,9 @@ def draw(embedding: Path, output: Path, reading: MapFileOptions, drawing: Drawin
             "two of its columns (--columns)."
         )
     if output.suffix.lower() in _outputs.PAGES:
-        page = make_page(
-            {embedding.stem: found.Y}, found.columns, ids=found.ids, title=drawing.title
-        )
+        ids, repeated = as_ids(found.ids)
+        columns = {**found.columns, **repeated}
+        page = make_page({embedding.stem: found.Y}, columns, ids=ids, title=drawing.title)
         _outputs.write_text(output, page.html)
     else:
         _outputs.write_picture(output, _drawn(found, embedding, drawing), drawing.dpi)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import typer
 
-from dtsne._explore import explorable
 from dtsne._threads import limited_threads, resolve_n_jobs
 from dtsne.account._build import account_from
 from dtsne.account._sources import source_of
 from dtsne.cli import _outputs
 from dtsne.cli._labels import as_groups, for_account
 from dtsne.cli._maps import MapFile
+from dtsne.cli._pages import page_of
 from dtsne.tables import TableError, align
 
 if TYPE_CHECKING:
@@ -69,10 +70,9 @@ def judge(
         drawn = _pictures.draw_radius_plot(radii, groups, title=embedding.name)
         _outputs.write_picture(judging.plot, drawn)
     if judging.html is not None:
-        page = explorable(
-            {embedding.stem: found.Y}, account, columns=table.fields, ids=ids, title=embedding.name
-        )
-        _outputs.write_text(judging.html, page.html)
+        maps, named = {embedding.stem: found.Y}, replace(table, ids=ids)
+        html = page_of(maps, account, named, (reading.label, groups), embedding.name)
+        _outputs.write_text(judging.html, html)
 
 
 def _check_outputs(source: Path, embedding: Path, judging: JudgementOptions) -> None:

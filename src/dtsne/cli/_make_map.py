@@ -6,12 +6,12 @@ import logging
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import typer
 
 from dtsne import DTSNE, __version__
 from dtsne.cli import _outputs
 from dtsne.cli._labels import as_groups, for_account
+from dtsne.cli._pages import page_of
 from dtsne.cli._running import STOPPED
 from dtsne.tables import TableError, check_output, write_h5ad
 
@@ -30,8 +30,6 @@ _LOGGER = logging.getLogger(__name__)
 _DTSNE, _TSNE = "dtSNE", "t-SNE"
 # Columns of the account that are called otherwise in the obs of an AnnData.
 _IN_OBS = {"log_radius_data": "log_radius"}
-# Numbers of the data that a page shows: no more columns, nor cells (4 bytes each in the file).
-_MOST_SHOWN_COLUMNS, _MOST_SHOWN_CELLS = 50, 5_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,15 +142,11 @@ def _write(job: Job, account: Account | None) -> None:
         _outputs.write_report(products.report, account, Y, job.table.ids)
     if products.plot is not None:
         _outputs.write_picture(products.plot, _drawn(job, account))
-    if products.html is not None:
-        page = job.model.explore(
-            account=account,
-            columns={**_shown_numbers(job.table), **job.table.fields},
-            ids=job.table.ids,
-            others=job.others,
-            title=job.title,
-        )
-        _outputs.write_text(products.html, page.html)
+    if products.html is not None and account is not None:
+        maps = {_DTSNE: Y, **job.others}
+        groups = (job.reading.label, job.groups)
+        html = page_of(maps, account, job.table, groups, job.title)
+        _outputs.write_text(products.html, html)
 
 
 def _drawn(job: Job, account: Account | None) -> Any:
@@ -213,12 +207,3 @@ def _write_anndata(job: Job, output: Path, columns: dict[str, Field]) -> None:
         overwrite_source=job.products.overwrite,
     )
     _outputs.wrote(output)
-
-
-def _shown_numbers(table: Table) -> dict[str, Any]:
-    """Return the numbers of the data, to colour a page by, where they are few."""
-    n, d = table.X.shape
-    if d > _MOST_SHOWN_COLUMNS or n * d > _MOST_SHOWN_CELLS:
-        return {}
-    X = table.X.toarray() if hasattr(table.X, "toarray") else table.X
-    return {name: np.asarray(c) for name, c in zip(table.feature_names, X.T, strict=True)}

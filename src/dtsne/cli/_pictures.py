@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 # Groups whose radii are written above a map; of more they would not fit.
 _MOST_RATIOS = 6
+# Inches, as wide as a map by itself: the names of groups need the room.
+_PANEL_SIZE = 6.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +76,7 @@ def draw_maps(
     maps: Mapping[str, FloatArray], groups: TextArray | None, radii: Radii | None, **options: Any
 ) -> Any:
     """Draw maps of the same points side by side."""
+    options = {"panel_size": _PANEL_SIZE, **options}
     if groups is not None:
         few = len(set(groups.tolist()) - {None}) <= _MOST_RATIOS
         return plots.side_by_side(maps, labels=groups, radius_ratios=few, **options)
