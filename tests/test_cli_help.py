@@ -93,7 +93,7 @@ def test_options_of_the_input_are_those_of_the_reader():
         ("max_iter.csv is empty", "max_iter.csv is empty"),
         ("no column 'max_iter'", "no column 'max_iter'"),
         ("fft_tolerance=0.01; raise it", "--fft-tolerance 0.01; raise it"),
-        ("say so (decimal=',').", "say so (decimal=',')."),
+        ("say so (decimal=',').", "say so (--decimal ',')."),
     ],
 )
 def test_messages_name_options(message, said):

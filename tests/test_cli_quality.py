@@ -111,6 +111,7 @@ def test_maps_of_other_points_are_refused(folder, tmp_path, data):
     (tmp_path / "other.csv").write_text(text)
     line = refused("quality", folder / "cells.csv", tmp_path / "other.csv", "--id", "cell")
     assert "'c7'" in line
+    assert line.endswith("(--by-order).")
 
 
 def test_a_map_that_is_not_clear_is_asked_about_by_flag(folder, tmp_path):

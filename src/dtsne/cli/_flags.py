@@ -42,7 +42,7 @@ def in_flags(message: str, flags: Mapping[str, str] = INPUT_FLAGS) -> str:
     known = "|".join(sorted(map(re.escape, names), key=len, reverse=True))
     # Not where it is part of a path, the name of a column, or an option already.
     begin, end = r"(?<![\w/.'\"-])", r"(?![\w/-]|\.\w)"
-    value = r"'[\w.-]*'|\"[\w.-]*\"|[\w.+-]*\w"
+    value = r"'[^']*'|\"[^\"]*\"|[\w.+-]*\w"
     message = re.sub(
         rf"{begin}({known})=({value})", lambda m: f"{names[m[1]]} {_bare(m[2])}", message
     )
@@ -61,4 +61,8 @@ def _flags_of_fit() -> dict[str, str]:
 
 
 def _bare(value: str) -> str:
-    return "none" if value == "None" else value.strip("'\"")
+    """Write a value as it is typed: without quotes, if the shell can do without."""
+    inside = value.strip("'\"")
+    if inside == "None":
+        return "none"
+    return inside if re.fullmatch(r"[\w.+-]+", inside) else value

@@ -95,7 +95,11 @@ def _matched(table: Table, found: MapFile, path: Path, *, by_order: bool) -> Map
     """Bring the points of the map to the order of the data."""
     n = table.X.shape[0]
     if table.ids is not None and found.ids is not None and not by_order:
-        order = align(table.ids, found.ids)
+        try:
+            order = align(table.ids, found.ids)
+        except TableError as error:
+            text = str(error).rstrip(".")
+            raise TableError(f"{text}, or match rows by their order (--by-order).") from error
         return MapFile(
             found.Y[order], found.ids[order], {name: c[order] for name, c in found.columns.items()}
         )
