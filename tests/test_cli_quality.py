@@ -73,6 +73,19 @@ def test_another_tools_map_is_matched_by_ids(folder, data, tmp_path):
     assert "Neighbours cannot be trusted" in wrong
 
 
+def test_a_sigma_of_others_is_not_ours(folder, tmp_path, data, ids):
+    rows = [f"{ids[i]},{data[0][i, 0]},{data[0][i, 1]},{i + 1}" for i in range(N)]
+    (tmp_path / "theirs.csv").write_text("\n".join(["id,x,y,sigma", *rows]))
+    for file, known in [(tmp_path / "theirs.csv", False), (folder / "map.csv", True)]:
+        found = json.loads(judge(folder, file, "--json").stdout)
+        assert ("sigma" in found["points"]) == known
+    done("embed", folder / "cells.csv", "--id", "cell", "-o", tmp_path / "m.npz", *QUICK, "-q")
+    done("quality", folder / "cells.csv", tmp_path / "m.npz", "--id", "cell", "-q",
+         "--points", tmp_path / "points.npz", "--report", tmp_path / "a.json")  # fmt: skip
+    for file in ("m.npz", "points.npz"):
+        assert "sigma" in json.loads(judge(folder, tmp_path / file, "--json").stdout)["points"]
+
+
 def test_the_data_is_what_the_method_saw(tmp_path):
     X = np.random.default_rng(0).random(size=(N, 6)) * 2.0 ** -np.arange(6)
     np.save(tmp_path / "X.npy", np.exp(X) - 1)

@@ -13,7 +13,6 @@ from dtsne.account._build import account_from
 from dtsne.account._sources import source_of
 from dtsne.cli import _outputs
 from dtsne.cli._labels import as_groups, for_account
-from dtsne.cli._maps import MapFile
 from dtsne.cli._pages import page_of
 from dtsne.tables import TableError, align
 
@@ -21,10 +20,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from dtsne import DTSNE
+    from dtsne._typing import FloatArray
     from dtsne.account import Account
+    from dtsne.cli._maps import MapFile
     from dtsne.cli._quality import DataOptions, JudgementOptions, MapOptions
     from dtsne.cli._reading import InputOptions
     from dtsne.tables import Table
+    from dtsne.tables._table import TextArray
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -57,12 +59,8 @@ def judge(
             sigma=found.sigma,
             perplexity=judging.perplexity,
         )
-    _print(account, judging)
     ids = table.ids if table.ids is not None else found.ids
-    if judging.report is not None:
-        _outputs.write_report(judging.report, account, found.Y, ids)
-    if judging.points is not None:
-        _outputs.write_points(judging.points, found.Y, ids, account.points.columns())
+    _write(account, found.Y, ids, judging)
     if judging.plot is not None:
         from dtsne.cli import _pictures
 
@@ -100,9 +98,8 @@ def _matched(table: Table, found: MapFile, path: Path, *, by_order: bool) -> Map
         except TableError as error:
             text = str(error).rstrip(".")
             raise TableError(f"{text}, or match rows by their order (--by-order).") from error
-        return MapFile(
-            found.Y[order], found.ids[order], {name: c[order] for name, c in found.columns.items()}
-        )
+        columns = {name: column[order] for name, column in found.columns.items()}
+        return replace(found, Y=found.Y[order], ids=found.ids[order], columns=columns)
     if len(found.Y) != n:
         raise TableError(
             f"{path} has {len(found.Y):,} points, and the data {n:,} rows; give the map of these "
@@ -123,8 +120,15 @@ def _say_what_is_compared(table: Table, model: DTSNE) -> None:
         )
 
 
-def _print(account: Account, judging: JudgementOptions) -> None:
+def _write(
+    account: Account, Y: FloatArray, ids: TextArray | None, judging: JudgementOptions
+) -> None:
     if judging.as_json:
         typer.echo(account.to_json())
     elif judging.report is None:
         typer.echo(str(account))
+    if judging.report is not None:
+        _outputs.write_report(judging.report, account, Y, ids)
+    if judging.points is not None:
+        # By another name than ours, as it may be the map of another tool.
+        _outputs.write_points(judging.points, Y, ids, account.points.columns(), name="map")

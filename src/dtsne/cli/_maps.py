@@ -24,15 +24,21 @@ if TYPE_CHECKING:
 
 # In the obs of an AnnData the columns of the account have a prefix, and one has a shorter name.
 _PREFIX, _SHORT, _LONG = "dtsne_", "log_radius", "log_radius_data"
+# Of these a file by dtsne has one: of embed in a table, an .npz and an .h5ad, and of an account.
+_OURS = frozenset({"dtsne_1", "dtsne", "dtsne_sigma", "sigma_at_bound"})
 
 
 @dataclass(frozen=True, eq=False)
 class MapFile:
-    """A map, the names of its points if it has any, and further columns by name."""
+    """A map, the names of its points if it has any, and further columns by name.
+
+    `is_ours` says that dtsne wrote the file, so that its sigma is what we mean by the word.
+    """
 
     Y: FloatArray
     ids: TextArray | None
     columns: dict[str, Field]
+    is_ours: bool
 
     def of_account(self, name: str) -> Field | None:
         """Return a column of the account, if the file has it."""
@@ -46,7 +52,7 @@ class MapFile:
     @property
     def sigma(self) -> Field | None:
         """σ of each point, if the file has it."""
-        found = self.of_account("sigma")
+        found = self.of_account("sigma") if self.is_ours else None
         usable = found is not None and np.isfinite(found).all() and (found > 0).all()
         return found if usable else None
 
@@ -72,15 +78,17 @@ def read_map(
     else:
         table = open_columns(path, name, ReadOptions())
         found = _fields(table, table.names)
-    return MapFile(Y, ids, {n: c for n, c in found.items() if not _is_known(c, Y, ids)})
+    others = {n: c for n, c in found.items() if not _is_known(c, Y, ids)}
+    return MapFile(Y, ids, others, not _OURS.isdisjoint(found))
 
 
 def _in_archive(path: Path, n: int) -> dict[str, Field]:
+    """Return the arrays that have a value for each point, and our map by its name."""
     with Archive.opened(path) as archive:
         return {
             key: archive.load(key)
             for key, (shape, dtype) in archive.headers.items()
-            if shape == (n,) and not dtype.hasobject
+            if (shape == (n,) or key in _OURS) and not dtype.hasobject
         }
 
 
@@ -98,7 +106,9 @@ def _fields(table: Columns, names: Sequence[str]) -> dict[str, Field]:
 
 
 def _is_known(column: Field, Y: FloatArray, ids: TextArray | None) -> bool:
-    """Whether a column is an axis of the map, or its ids."""
+    """Whether a column is the map or an axis of it, or its ids."""
+    if column.ndim == 2:
+        return True
     if column.dtype.kind not in "iufb":
         return ids is not None and np.array_equal(column.astype(str), ids.astype(str))
     return any(np.array_equal(column, axis) for axis in Y.T)

@@ -112,10 +112,15 @@ def write_report(path: Path, account: Account, Y: FloatArray, ids: TextArray | N
 
 
 def write_points(
-    path: Path, Y: FloatArray, ids: TextArray | None, columns: Mapping[str, Field]
+    path: Path,
+    Y: FloatArray,
+    ids: TextArray | None,
+    columns: Mapping[str, Field],
+    *,
+    name: str = "dtsne",
 ) -> None:
     """Write a map and columns beside it as a table."""
-    write_table(path, Y, ids=ids, fields=columns)
+    write_table(path, Y, ids=ids, fields=columns, name=name)
     wrote(path)
 
 
