@@ -177,8 +177,11 @@ def test_a_worker_survives_the_death_of_its_process():
         assert future.exception() is not None
         assert worker.embed("lle", X, 0) == Failed("its process died")
         found = worker.embed("lle", X, 0)
-        assert isinstance(found, Failed)  # 60 points have no 100 neighbours
-        assert "n_neighbors" in found.reason
+        assert isinstance(found, Embedded)
+        assert found.embedding.shape == (60, 2)
+        refused = worker.embed("lle", X[:4], 0)
+        assert isinstance(refused, Failed)  # 4 points have no 5 neighbours
+        assert "n_neighbors" in refused.reason
 
 
 @pytest.mark.parametrize(
