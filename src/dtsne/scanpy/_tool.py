@@ -224,7 +224,7 @@ def _copied(adata: AnnData) -> AnnData:
 def _write(adata: AnnData, entries: Entries) -> None:
     with warnings.catch_warnings():
         # Of a view that becomes a copy of its own: to write to it is what was asked for.
-        warnings.filterwarnings("ignore", message=".*view")
+        warnings.filterwarnings("ignore", message=".*view", category=UserWarning)
         for name, values in entries.obsm.items():
             adata.obsm[name] = values
         for name, values in entries.obs.items():
