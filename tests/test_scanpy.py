@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import subprocess
 import sys
 import warnings
@@ -94,7 +95,7 @@ def test_what_is_added_is_the_map_and_its_account(adata):
     assert dtsne(adata, groupby="louvain", **QUICK) is None
     X, labels = before.obsm["X_pca"], before.obs["louvain"].astype(str)
     model = DTSNE(n_pcs=None, **QUICK).fit(X)
-    account = model.report(labels=labels)
+    account = model.report(labels=labels, k=10)  # the perplexity
     np.testing.assert_array_equal(adata.obsm["X_dtsne"], model.embedding_)
     points, record = account.points, adata.uns["dtsne"]
     np.testing.assert_array_equal(adata.obs["dtsne_log_radius"], points.log_radius_data)
@@ -111,6 +112,15 @@ def test_what_is_added_is_the_map_and_its_account(adata):
     expected = {"use_rep": "X_pca", "n_pcs": 50, "perplexity": 10, "random_state": 0, "tol": 0}
     assert expected.items() <= record["params"].items()
     assert record["params"]["groupby"] == "louvain"
+
+
+def test_the_radius_reaches_as_far_as_it_is_told_to(small):
+    dtsne(small, k=20, **QUICK)
+    distances = np.sort(kneighbors_graph(small.obsm["X_pca"], 20, mode="distance").toarray())
+    unit = small.uns["dtsne"]["fit"]["map_unit"]
+    expected = np.log(distances[:, -1] / unit)
+    np.testing.assert_allclose(small.obs["dtsne_log_radius"], expected, rtol=1e-5, atol=1e-5)
+    assert small.uns["dtsne"]["quality"]["k"] == 20
 
 
 def test_nothing_else_is_changed(adata):
@@ -184,7 +194,7 @@ def test_a_file_of_the_tables_looks_the_same(small, tmp_path):
     small.write_h5ad(tmp_path / "in.h5ad")
     dtsne(small, groupby="louvain", **QUICK)
     model = DTSNE(n_pcs=None, random_state=0, **QUICK).fit(small.obsm["X_pca"])
-    account = model.report(labels=np.asarray(small.obs["louvain"].astype(str)))
+    account = model.report(labels=np.asarray(small.obs["louvain"].astype(str)), k=10)
     params = {"use_rep": "X_pca", "n_pcs": 8, "neighbors": "searched", "groupby": "louvain"}
     entries = entries_of(model, account, params=params)
     write_h5ad(
@@ -551,3 +561,19 @@ def test_importing_the_tool_loads_neither_scanpy_nor_anndata():
     heavy = {"scanpy", "anndata", "h5py", "pandas", "scipy", "sklearn", "numba", "matplotlib"}
     assert "dtsne" in loaded
     assert loaded.isdisjoint(heavy)
+
+
+@pytest.mark.filterwarnings("ignore:The set_bad function:PendingDeprecationWarning")  # scanpy's
+@pytest.mark.filterwarnings("ignore:FigureCanvasAgg is non-interactive:UserWarning")
+def test_the_examples_of_the_page_run(capsys):
+    import matplotlib.pyplot as plt
+
+    plt.switch_backend("agg")
+    page = Path(__file__).parents[1] / "docs" / "scanpy.md"
+    blocks = re.findall(r"```python\n(.*?)```", page.read_text(), flags=re.DOTALL)
+    assert len(blocks) == 2
+    namespace: dict[str, object] = {}
+    for block in blocks:
+        exec(block, namespace)
+    plt.close("all")
+    assert capsys.readouterr().out.startswith("Densities can be read: ")

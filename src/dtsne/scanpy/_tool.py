@@ -34,7 +34,7 @@ def dtsne(
     layer: str | None = None,
     neighbors_key: str | None = None,
     groupby: str | None = None,
-    k: int = 100,
+    k: int | None = None,
     random_state: int | np.random.RandomState | None = 0,
     n_jobs: int | None = None,
     key_added: str = "dtsne",
@@ -65,8 +65,9 @@ def dtsne(
         above, and not mentioned but to ``logging`` where it does not.
     groupby : str or None, default=None
         Column of ``obs`` with groups whose widths are compared.
-    k : int, default=100
-        Number of neighbours that the radius of a cell reaches to.
+    k : int or None, default=None
+        Number of neighbours that the radius of a cell reaches to; by default the perplexity, as
+        that is how far the method looks.
     random_state : int, RandomState instance or None, default=0
         Seeds a start that is random (``init="random"``); nothing else is.
     n_jobs : int or None, default=None
@@ -121,7 +122,8 @@ def dtsne(
 
     _check_anndata(adata, copy=copy)
     key = _checked_key(key_added)
-    k = check_count("k", k, least=1, most=2**31 - 1, why="is not a number of neighbours")
+    if k is not None:
+        check_count("k", k, least=1, most=2**31 - 1, why="is not a number of neighbours")
     labels = None if groupby is None else _labels(adata, groupby)
     graph = graph_in(adata, neighbors_key)
     if graph is not None and graph.named:
@@ -134,7 +136,7 @@ def dtsne(
         data = represent(adata, use_rep, layer, n_pcs)
         neighbors = None if graph is None else usable_neighbors(graph, data, model)
     model.set_params(n_pcs=data.n_pcs, neighbors=neighbors).fit(data.X)
-    account = model.report(labels=labels, k=k)
+    account = model.report(labels=labels, k=round(model.perplexity_) if k is None else k)
     used = graph.place.removeprefix("adata.") if graph and neighbors is not None else "searched"
     chosen = {**data.params, "neighbors": used, "groupby": groupby}
     target = adata if not copy else _copied(adata)
