@@ -24,7 +24,12 @@ anndata = pytest.importorskip("anndata")
 pd = pytest.importorskip("pandas")
 
 QUICK = {"perplexity": 10, "max_iter": 30, "tol": 0}
-COLUMNS = ["dtsne_log_radius", "dtsne_density_residual", "dtsne_unreliable"]
+COLUMNS = [
+    "dtsne_log_radius",
+    "dtsne_log_radius_map",
+    "dtsne_density_residual",
+    "dtsne_unreliable",
+]
 
 
 @pytest.fixture(scope="module")
@@ -99,11 +104,12 @@ def test_what_is_added_is_the_map_and_its_account(adata):
     np.testing.assert_array_equal(adata.obsm["X_dtsne"], model.embedding_)
     points, record = account.points, adata.uns["dtsne"]
     np.testing.assert_array_equal(adata.obs["dtsne_log_radius"], points.log_radius_data)
+    np.testing.assert_array_equal(adata.obs["dtsne_log_radius_map"], points.log_radius_map)
     np.testing.assert_array_equal(adata.obs["dtsne_density_residual"], points.density_residual)
     np.testing.assert_array_equal(adata.obs["dtsne_unreliable"], points.unreliable)
-    assert record["fit"]["n_iter"] == model.n_iter_ == 30
-    assert record["fit"]["kl_divergence"] == model.kl_divergence_
-    assert record["fit"]["map_unit"] == np.median(model.sigma_)
+    assert record["n_iter"] == model.n_iter_ == 30
+    assert record["kl_divergence"] == model.kl_divergence_
+    assert record["map_unit"] == np.median(model.sigma_)
     assert record["quality"]["trustworthiness"] == account.whole.trustworthiness
     assert tuple(record["readings"]) == account.readings
     np.testing.assert_array_equal(record["groups"]["spread_map"], account.groups.spread_map)
@@ -117,7 +123,7 @@ def test_what_is_added_is_the_map_and_its_account(adata):
 def test_the_radius_reaches_as_far_as_it_is_told_to(small):
     dtsne(small, k=20, **QUICK)
     distances = np.sort(kneighbors_graph(small.obsm["X_pca"], 20, mode="distance").toarray())
-    unit = small.uns["dtsne"]["fit"]["map_unit"]
+    unit = small.uns["dtsne"]["map_unit"]
     expected = np.log(distances[:, -1] / unit)
     np.testing.assert_allclose(small.obs["dtsne_log_radius"], expected, rtol=1e-5, atol=1e-5)
     assert small.uns["dtsne"]["quality"]["k"] == 20
@@ -228,7 +234,7 @@ def test_scanpy_draws_it(adata):
     plt.switch_backend("agg")
     dtsne(adata, groupby="louvain", **QUICK)
     all_axes = sc.pl.embedding(adata, "dtsne", color=["louvain", *COLUMNS], show=False)
-    assert len(all_axes) == 4
+    assert len(all_axes) == 5
     for ax in all_axes:
         drawn = np.sort(np.vstack([c.get_offsets() for c in ax.collections])[:, 0])
         np.testing.assert_allclose(drawn, np.sort(adata.obsm["X_dtsne"][:, 0]), rtol=1e-6)
@@ -449,7 +455,7 @@ def test_few_cells_lower_the_perplexity(small):
         with pytest.warns(UserWarning, match=f"perplexity=10 is too large for {n} points"):
             dtsne(cells, groupby="louvain", **QUICK)
         assert used(cells)["perplexity"] == 10
-        assert cells.uns["dtsne"]["fit"]["perplexity"] < n / 2
+        assert cells.uns["dtsne"]["perplexity"] < n / 2
         assert f"less than half of {n} points" in cells.uns["dtsne"]["quality"]["lowered"]
 
 

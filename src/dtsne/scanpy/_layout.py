@@ -21,6 +21,7 @@ _NOT_KEPT = frozenset({"callback", "checkpoint", "n_jobs", "neighbors", "verbose
 # Columns of obs, and where in the account of the points they come from.
 _COLUMNS = {
     "log_radius": "log_radius_data",
+    "log_radius_map": "log_radius_map",
     "density_residual": "density_residual",
     "unreliable": "unreliable",
 }
@@ -73,20 +74,19 @@ def entries_of(
 
 
 def _record(model: DTSNE, account: Account, params: Mapping[str, Any]) -> dict[str, Any]:
+    of_fit = {
+        "perplexity": float(model.perplexity_),
+        "kl_divergence": float(model.kl_divergence_),
+        "n_iter": int(model.n_iter_),
+        "converged": bool(model.converged_),
+        "search_recall": float(model.neighbor_recall_),
+        "map_unit": account.map_unit,
+        "radius_unit": account.radius_unit,
+        "version": __version__,
+    }
     record: dict[str, Any] = {
         "params": _known({**_params_of(model), **params}),
-        "version": __version__,
-        "fit": _known(
-            {
-                "perplexity": float(model.perplexity_),
-                "kl_divergence": float(model.kl_divergence_),
-                "n_iter": int(model.n_iter_),
-                "converged": bool(model.converged_),
-                "neighbor_recall": float(model.neighbor_recall_),
-                "map_unit": account.map_unit,
-                "radius_unit": account.radius_unit,
-            }
-        ),
+        **_known(of_fit),
         "quality": _known(account.whole.as_dict()),
         "readings": _text(account.readings),
     }

@@ -85,18 +85,21 @@ def dtsne(
         None, unless `copy`. What is added, all of it once everything is done:
 
         ``obsm["X_dtsne"]``
-            The map. One unit is the median σ, ``uns["dtsne"]["fit"]["map_unit"]`` in the data.
+            The map. One unit is the median σ, ``uns["dtsne"]["map_unit"]`` in the data.
         ``obs["dtsne_log_radius"]``
             Logarithm of the distance to the k-th neighbour in the data, in units of the map: large
             where cells are unlike each other.
+        ``obs["dtsne_log_radius_map"]``
+            The same in the map.
         ``obs["dtsne_density_residual"]``
-            By how much that is larger in the map, less the median: .69 for a cell with twice the
-            room it should have. NaN where a radius says nothing of density.
+            The difference of the two, less its median: .69 for a cell with twice the room it should
+            have. NaN where a radius says nothing of density.
         ``obs["dtsne_unreliable"]``
             Whether the room around the cell in the map should not be read as density.
         ``uns["dtsne"]``
-            ``params``, ``fit``, ``quality``, ``readings`` and ``version``; with `groupby` also
-            ``groups`` and ``ratios``. All of it can be kept in a file.
+            ``params``; what came of the fit (``perplexity``, ``kl_divergence``, ``n_iter`` …);
+            ``quality``; the same in words, ``readings``; and with `groupby` ``groups`` and
+            ``ratios``. All of it can be kept in a file.
 
     Raises
     ------
