@@ -179,7 +179,8 @@ def _check_names(parameters: dict[str, Any], of_model: set[str]) -> None:
 
 
 def _check_anndata(adata: Any, *, copy: bool) -> None:
-    if not all(hasattr(adata, name) for name in _NEEDED):
+    # Asked of the class, as X itself may be read from a file.
+    if not all(hasattr(type(adata), name) for name in _NEEDED):
         raise TypeError(
             f"This is a tool for AnnData, and {type(adata).__name__} was given; of MuData give one "
             "modality (mdata['rna']), and use dtsne.DTSNE for arrays and data frames."
