@@ -122,7 +122,7 @@ def test_the_table_has_ids_map_labels_and_account(tmp_path, table, data, ids, th
     assert list(frame) == ["id", "dtsne_1", "dtsne_2", "type", *OF_ACCOUNT]
     assert list(frame["id"]) == ids
     assert list(frame["type"]) == list(data[1])
-    expected = the_map.report(labels=data[1]).points
+    expected = the_map.report(labels=data[1], k=8).points
     np.testing.assert_allclose(frame["sigma"], the_map.sigma_, rtol=1e-4)
     np.testing.assert_allclose(frame["log_radius_data"], expected.log_radius_data, atol=1e-3)
     np.testing.assert_allclose(frame["density_residual"], expected.density_residual, atol=0.05)
@@ -149,7 +149,8 @@ def test_the_h5ad_has_the_map_in_it(tmp_path, data, ids, the_map):
     anndata = pytest.importorskip("anndata")
     source = tmp_path / "cells.h5ad"
     write_h5ad(source, data, ids)
-    done("embed", source, "-o", tmp_path / "out.h5ad", "--arcsinh", "5", *QUICK, "-q")
+    options = ["--arcsinh", "5", "--label", "type", *QUICK, "-q"]
+    done("embed", source, "-o", tmp_path / "out.h5ad", *options)
     out = anndata.read_h5ad(tmp_path / "out.h5ad")
     np.testing.assert_array_equal(out.X, data[0])
     assert out.obsm["X_dtsne"].shape == (N, 2)
@@ -158,6 +159,22 @@ def test_the_h5ad_has_the_map_in_it(tmp_path, data, ids, the_map):
     assert written["params"]["perplexity"] == 8.0
     assert written["params"]["arcsinh"] == 5.0
     assert written["n_iter"] == 20
+    assert list(written["groups"]["n"]) == [30, 30, 30]
+
+
+def test_the_h5ad_is_as_by_scanpy(tmp_path, data, ids):
+    anndata = pytest.importorskip("anndata")
+    from dtsne.scanpy import dtsne
+
+    source = tmp_path / "cells.h5ad"
+    write_h5ad(source, data, ids)
+    done("embed", source, "-o", tmp_path / "out.h5ad", *QUICK, "-q")
+    out, tool = anndata.read_h5ad(tmp_path / "out.h5ad"), anndata.read_h5ad(source)
+    dtsne(tool, use_rep="X", perplexity=8, max_iter=20, tol=0)
+    np.testing.assert_allclose(out.obsm["X_dtsne"], tool.obsm["X_dtsne"], atol=1e-3)
+    for name in set(tool.obs) - {"type"}:
+        np.testing.assert_allclose(out.obs[name], tool.obs[name], atol=1e-2)
+    assert set(tool.uns["dtsne"]) == set(out.uns["dtsne"])
 
 
 def test_an_h5ad_is_overwritten_only_if_asked(tmp_path, data, ids):

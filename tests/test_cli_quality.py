@@ -32,7 +32,7 @@ def folder(tmp_path_factory, data, ids):
     folder = tmp_path_factory.mktemp("maps")
     source = write_csv(folder / "cells.csv", *data, ids)
     done("embed", source, "--id", "cell", "--label", "type", "-o", folder / "map.csv",
-         "--report", folder / "account.json", "--k", "12", *QUICK, "-q")  # fmt: skip
+         "--report", folder / "account.json", *QUICK, "-q")  # fmt: skip
     order = np.random.default_rng(0).permutation(N)
     rows = [f"{ids[i]},{data[0][i, 0]},{data[0][i, 1]},{i % 7}" for i in order]
     (folder / "umap.csv").write_text("\n".join(["barcode,UMAP_1,UMAP_2,louvain", *rows]))
@@ -45,7 +45,7 @@ def judge(folder, *arguments):
 
 def test_a_map_of_ours_is_judged_as_by_its_own_report(folder):
     printed = judge(
-        folder, folder / "map.csv", "--label", "type", "--k", "12", "--perplexity", "8", "--json"
+        folder, folder / "map.csv", "--label", "type", "--perplexity", "8", "--json"
     ).stdout
     own = Account.from_json((folder / "account.json").read_text(encoding="utf-8"))
     found = Account.from_json(printed)

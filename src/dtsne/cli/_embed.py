@@ -88,15 +88,15 @@ class Products(Options):
         ),
     ] = True
     k: Annotated[
-        int,
+        int | None,
         typer.Option(
             "--k",
             metavar="INT",
             min=1,
-            help="Neighbour that the radii of the account reach to.",
+            help="Neighbour that the radii of the account reach to; the perplexity by default.",
             rich_help_panel=_PANEL,
         ),
-    ] = 100
+    ] = None
     overwrite: Annotated[
         bool,
         typer.Option(

@@ -54,7 +54,7 @@ def judge(
         account = account_from(
             source_of(prepared, found.Y.astype(float)),
             labels=for_account(groups),
-            k=judging.k,
+            k=judging.reach,
             k_neighborhood=judging.k_neighborhood,
             sigma=found.sigma,
             perplexity=judging.perplexity,

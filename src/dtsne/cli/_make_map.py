@@ -13,6 +13,7 @@ from dtsne.cli import _outputs
 from dtsne.cli._labels import as_groups, for_account
 from dtsne.cli._pages import page_of
 from dtsne.cli._running import STOPPED
+from dtsne.scanpy._layout import entries_of
 from dtsne.tables import TableError, check_output, write_h5ad
 
 if TYPE_CHECKING:
@@ -62,7 +63,9 @@ def make_map(source: Path, products: Products, reading: InputOptions, model: DTS
     account = None
     if products.account:
         _LOGGER.info("comparing map and data")
-        account = model.report(labels=for_account(groups), k=products.k)
+        # As far as the method looks, unless asked otherwise.
+        k = products.k or max(1, round(model.perplexity_))
+        account = model.report(labels=for_account(groups), k=k)
     _write(job, account)
     if stopped:
         raise typer.Exit(STOPPED)
@@ -166,7 +169,7 @@ def _write_map(job: Job, account: Account | None) -> None:
     assert output is not None
     columns = _known_of_points(model, account)
     if output.suffix.lower() == ".h5ad":
-        _write_anndata(job, output, columns)
+        _write_anndata(job, output, columns, account)
     else:
         taken = {"id", *columns, *(f"dtsne_{i + 1}" for i in range(model.n_components))}
         carried = {
@@ -182,28 +185,20 @@ def _known_of_points(model: DTSNE, account: Account | None) -> dict[str, Field]:
     return {name: c for name, c in account.points.columns().items() if name != "label"}
 
 
-def _write_anndata(job: Job, output: Path, columns: dict[str, Field]) -> None:
-    """Write the map into a copy of the input, under names as scanpy gives them."""
+def _write_anndata(
+    job: Job, output: Path, columns: dict[str, Field], account: Account | None
+) -> None:
+    """Write the map into a copy of the input, under the names of :mod:`dtsne.scanpy`."""
     model = job.model
-    plain = {
-        name: str(value) if hasattr(value, "__fspath__") else value
-        for name, value in model.get_params().items()
-        if name not in ("callback", "neighbors", "verbose", "n_jobs", "checkpoint")
-    }
-    written = {
-        "params": {**plain, **job.reading.said()},
-        "perplexity": float(model.perplexity_),
-        "kl_divergence": float(model.kl_divergence_),
-        "n_iter": int(model.n_iter_),
-        "converged": bool(model.converged_),
-        "version": __version__,
-    }
+    record: dict[str, Any] = {"dtsne": {"version": __version__, "n_iter": int(model.n_iter_)}}
+    if account is not None:
+        record = entries_of(model, account, params=job.reading.said()).uns
     write_h5ad(
         output,
         job.source,
         obsm={"X_dtsne": model.embedding_},
         obs={f"dtsne_{_IN_OBS.get(name, name)}": values for name, values in columns.items()},
-        uns={"dtsne": written},
+        uns=record,
         overwrite_source=job.products.overwrite,
     )
     _outputs.wrote(output)

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from dtsne.cli._maps import MapFile
 
 _OF_MAP, _OF_METHOD, _OUT = "The embedding", "The data as the method saw it", "What is written"
+# As the paper has it.
+_REACH = 100
 MAP_FORMATS = ("csv", "tsv", "parquet", "feather", "npy", "npz", "h5ad")
 EXAMPLE = "Example: dtsne quality cells.csv umap.csv --id cell --label type"
 
@@ -104,16 +106,21 @@ class JudgementOptions(Options):
         float | None,
         typer.Option(
             "--perplexity",
+            metavar="FLOAT",
             help="That of the map, if known: clusters too small for it are then found.",
             rich_help_panel=_OF_METHOD,
         ),
     ] = None
     k: Annotated[
-        int,
+        int | None,
         typer.Option(
-            "--k", metavar="INT", min=1, help="Neighbour that radii reach to.", rich_help_panel=_OUT
+            "--k",
+            metavar="INT",
+            min=1,
+            help="Neighbour that radii reach to; by default the perplexity, or 100 without one.",
+            rich_help_panel=_OUT,
         ),
-    ] = 100
+    ] = None
     k_neighborhood: Annotated[
         int,
         typer.Option(
@@ -164,6 +171,11 @@ class JudgementOptions(Options):
             rich_help_panel=_OUT,
         ),
     ] = None
+
+    @property
+    def reach(self) -> int:
+        """Neighbour that radii reach to."""
+        return self.k or (_REACH if self.perplexity is None else max(1, round(self.perplexity)))
 
 
 @stops
