@@ -1,4 +1,4 @@
-"""The commands of docs/cli.md run, and say what the page has them say."""
+"""The commands of docs/cli.md and of the README run, and say what the pages have them say."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 from cli_support import run
 
-PAGE = (Path(__file__).parents[1] / "docs" / "cli.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```console\n(.*?)```", PAGE, flags=re.DOTALL)
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 N = 120
 
 
@@ -65,6 +67,15 @@ def test_the_commands_run_one_after_the_other(files):
     assert count >= 12
     for name in ("map.csv", "map.html", "account.md", "mapped.h5ad", "residual.png", "umap.html"):
         assert Path(name).stat().st_size > 1000
+
+
+def test_the_commands_of_the_readme_run(files):
+    blocks = re.findall(r"```console\n(\$ dtsne.*?)```", README, flags=re.DOTALL)
+    assert blocks
+    for (_, *arguments), _ in (entry for block in blocks for entry in commands(block)):
+        result = run(*arguments)
+        assert result.exit_code == 0, (arguments, result.output)
+    assert Path("map.html").stat().st_size > 1000
 
 
 def test_options_of_the_page_exist():

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtsne._explore import _FIGURES, _MOST_NOTES, _columns_of
-from dtsne.page import make_page
+from dtsne._explore import explorable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,26 +28,13 @@ def page_of(
     title: str,
 ) -> str:
     """Return the page: groups first, then the account, and then what else the data has."""
-    name, labels = groups
-    first: dict[str, Any] = {} if name is None else {name: labels}
-    of_account = {n: c for n, c in _columns_of(account.points).items() if n != "label"}
-    others = {n: c for n, c in {**table.fields, **_numbers(table)}.items() if n != name}
-    taken = {*first, *of_account}
-    named = {f"{n} (given)" if n in taken else n: c for n, c in others.items()}
-    whole = {meaning: getattr(account.whole, key) for key, meaning in _FIGURES.items()}
-    shown: dict[str, Any] = {n: value for n, value in whole.items() if np.isfinite(value)}
-    if account.radius_unit is not None:
-        shown["unit"] = {next(iter(maps)): account.radius_unit}
-    ratios = () if account.ratios is None else account.ratios.sentences
+    name, labels = groups[0] or "label", groups[1]
     ids, repeated = as_ids(table.ids)
-    page = make_page(
-        maps,
-        {**first, **of_account, **named, **repeated},
-        ids=ids,
-        title=title,
-        account=shown,
-        notes=[*account.readings, *ratios][:_MOST_NOTES],
-    )
+    others = {**table.fields, **_numbers(table), **repeated}
+    columns = {n: column for n, column in others.items() if n != name}
+    if labels is not None and account.points.label is None:
+        columns = {name: labels, **columns}
+    page = explorable(maps, account, columns=columns, label_name=name, ids=ids, title=title)
     return page.html
 
 
