@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from cli_support import QUICK, done, refused, run, start, three_groups, write_csv
 
+from dtsne import DTSNE
 from dtsne.cli import main
 from dtsne.tables import read_embedding, read_table
 
@@ -293,8 +294,6 @@ def test_ctrl_c_before_there_is_a_map(tmp_path, table, monkeypatch):
 
 
 def test_a_second_ctrl_c_leaves_it_at_the_map(tmp_path, table, monkeypatch):
-    from dtsne import DTSNE
-
     fit = DTSNE.fit
 
     def stopped(model, X):
@@ -312,9 +311,63 @@ def test_a_second_ctrl_c_leaves_it_at_the_map(tmp_path, table, monkeypatch):
     assert read_table(tmp_path / "m.csv", columns=["sigma"]).X.shape == (90, 1)
 
 
-def test_ctrl_c_during_the_comparison_leaves_it_out(tmp_path, table, monkeypatch):
-    from dtsne import DTSNE
+@pytest.mark.parametrize(
+    ("event", "code", "said"),
+    [
+        (KeyboardInterrupt, 130, "dtsne: stopped; "),
+        (MemoryError, 1, "dtsne: the memory does not suffice (MemoryError)"),
+        (OSError("disk gone"), 1, "dtsne: disk gone. "),
+    ],
+)
+@pytest.mark.parametrize("suffix", ["csv", "h5ad"])
+def test_the_map_outlives_its_account(tmp_path, table, monkeypatch, event, code, said, suffix):
+    def fail(*_, **__):
+        raise event
 
+    if suffix == "h5ad":
+        anndata = pytest.importorskip("anndata")
+        table = tmp_path / "cells.h5ad"
+        anndata.AnnData(three_groups()[0]).write_h5ad(table)
+    monkeypatch.setattr("dtsne.DTSNE.report", fail)
+    output = tmp_path / f"m.{suffix}"
+    result = run("embed", table, "-o", output, "--plot", tmp_path / "m.png", *QUICK, "-q")
+    assert result.exit_code == code
+    assert result.stderr.startswith(said)
+    assert result.stderr.endswith(f"{output} has the map, without the account.\n")
+    assert len(result.stderr.splitlines()) == 1
+    assert read_embedding(output)[0].std() > 0
+    assert not (tmp_path / "m.png").exists()
+
+
+def test_the_map_outlives_the_comparison_and_the_picture(tmp_path, table, monkeypatch):
+    def fail(*_, **__):
+        raise MemoryError
+
+    fit = DTSNE.fit_transform
+
+    def fit_transform(model, X, y=None):
+        return fit(model, X) if model.density_scale else fail()
+
+    output, picture = tmp_path / "m.csv", tmp_path / "m.png"
+    with monkeypatch.context() as patch:
+        patch.setattr("dtsne.DTSNE.fit_transform", fit_transform)
+        line = refused("embed", table, "-o", output, "--plot", picture, "--compare-tsne", "-q",
+                       *QUICK)  # fmt: skip
+    assert line.endswith("m.csv has the map, without the account.")
+    assert "sigma" in output.read_text()
+    monkeypatch.setattr("dtsne.plots.scatter_map", fail)
+    line = refused("embed", table, "-o", output, "--plot", picture, "--label", "type", *QUICK, "-q")
+    assert line.endswith("m.csv has the map.")
+    assert "density_residual" in output.read_text()
+
+
+def test_a_map_is_said_to_be_written_once(tmp_path, table):
+    said = done("embed", table, "-o", tmp_path / "m.csv", *QUICK).stderr
+    assert said.count("dtsne: wrote") == 1
+    assert said.index("m.csv has the map; the account follows") < said.index("comparing map")
+
+
+def test_ctrl_c_during_the_comparison_leaves_it_out(tmp_path, table, monkeypatch):
     fit = DTSNE.fit_transform
 
     def fit_transform(model, X, y=None):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +15,10 @@ from dtsne.cli._labels import as_groups, for_account
 from dtsne.cli._pages import page_of
 from dtsne.cli._running import STOPPED
 from dtsne.scanpy._layout import entries_of
-from dtsne.tables import TableError, check_output, write_h5ad
+from dtsne.tables import TableError, check_output, write_h5ad, write_table
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from dtsne._typing import FloatArray
@@ -58,15 +60,16 @@ def make_map(source: Path, products: Products, reading: InputOptions, model: DTS
     groups = as_groups(table.labels, reading.label, source)
     job = Job(source, products, reading, table, groups, model)
     stopped = _fit(job)
-    if products.compare_tsne and not stopped:
-        stopped = _fit_tsne(job)
-    account = None
-    if products.account:
-        _LOGGER.info("comparing map and data")
-        # As far as the method looks, unless asked otherwise.
-        k = products.k or max(1, round(model.perplexity_))
-        account = model.report(labels=for_account(groups), k=k)
-    _write(job, account)
+    with _kept(job, "the map, without the account"):
+        if products.compare_tsne and not stopped:
+            stopped = _fit_tsne(job)
+        account = _account(job)
+        if products.output is not None:
+            if account is not None:
+                _write_map(job, account)
+            _outputs.wrote(products.output)
+    with _kept(job, "the map"):
+        _write_others(job, account)
     if stopped:
         raise typer.Exit(STOPPED)
 
@@ -104,24 +107,40 @@ def _check_anndata(output: Path, source: Path, products: Products) -> None:
     _outputs.require("h5ad")
 
 
+@contextmanager
+def _kept(job: Job, what: str) -> Iterator[None]:
+    """Have whatever goes wrong after the fit say what there is all the same."""
+    try:
+        yield
+    except BaseException as error:
+        if job.products.output is not None:
+            error.add_note(f"{job.products.output} has {what}.")
+        raise
+
+
 def _fit(job: Job) -> bool:
-    """Fit the map; return whether it was stopped, and then keep what there is at once."""
-    model = job.model
+    """Fit the map and write it at once, as much may happen later; return if it was stopped."""
+    model, output = job.model, job.products.output
+    stopped = False
     try:
         model.fit(job.table.X)
     except KeyboardInterrupt:
         if not hasattr(model, "embedding_"):
             _LOGGER.warning("stopped before there was a map; nothing was written.")
             raise typer.Exit(STOPPED) from None
-    else:
-        return False
-    what = "the best map so far is used"
-    if job.products.output is not None:
+        stopped = True
+    if output is not None:
         _write_map(job, None)
-        what = f"{job.products.output} has the best map so far"
-    more = "" if model.checkpoint is None else f"; the same command goes on from {model.checkpoint}"
-    _LOGGER.warning("stopped at iteration %d: %s%s.", model.n_iter_, what, more)
-    return True
+        if job.products.account and not stopped:
+            _LOGGER.info("%s has the map; the account follows", output)
+    if stopped:
+        what = (
+            "the best map so far is used" if output is None else f"{output} has the best map so far"
+        )
+        where = model.checkpoint
+        more = "" if where is None else f"; the same command goes on from {where}"
+        _LOGGER.warning("stopped at iteration %d: %s%s.", model.n_iter_, what, more)
+    return stopped
 
 
 def _fit_tsne(job: Job) -> bool:
@@ -136,11 +155,18 @@ def _fit_tsne(job: Job) -> bool:
     return False
 
 
-def _write(job: Job, account: Account | None) -> None:
-    """Write what was asked for, the map first."""
+def _account(job: Job) -> Account | None:
+    if not job.products.account:
+        return None
+    _LOGGER.info("comparing map and data")
+    # As far as the method looks, unless asked otherwise.
+    k = job.products.k or max(1, round(job.model.perplexity_))
+    return job.model.report(labels=for_account(job.groups), k=k)
+
+
+def _write_others(job: Job, account: Account | None) -> None:
+    """Write what was asked for beside the map."""
     products, Y = job.products, job.model.embedding_
-    if products.output is not None:
-        _write_map(job, account)
     if products.report is not None and account is not None:
         _outputs.write_report(products.report, account, Y, job.table.ids)
     if products.plot is not None:
@@ -176,7 +202,7 @@ def _write_map(job: Job, account: Account | None) -> None:
             f"{name} (given)" if name in taken else name: values
             for name, values in job.table.fields.items()
         }
-        _outputs.write_points(output, model.embedding_, job.table.ids, {**carried, **columns})
+        write_table(output, model.embedding_, ids=job.table.ids, fields={**carried, **columns})
 
 
 def _known_of_points(model: DTSNE, account: Account | None) -> dict[str, Field]:
@@ -201,4 +227,3 @@ def _write_anndata(
         uns=record,
         overwrite_source=job.products.overwrite,
     )
-    _outputs.wrote(output)

@@ -48,8 +48,8 @@ def stops(command: Callable[..., None]) -> Callable[..., None]:
     def run(**values: Any) -> None:
         try:
             command(**values)
-        except KeyboardInterrupt:
-            _tell("stopped; nothing more was written.")
+        except KeyboardInterrupt as stop:
+            _tell(f"stopped; {_notes(stop) or 'nothing more was written.'}")
             raise typer.Exit(STOPPED) from None
 
     return run
@@ -88,7 +88,13 @@ def described(error: Exception) -> str:
         text = f"{error.filename}: {error.strerror}"
     if isinstance(error, MemoryError) and not _was_found(error):
         text = f"the memory does not suffice ({text}); take fewer rows, or a larger machine."
-    return one_line(text)
+    notes = _notes(error)
+    return one_line(f"{_ended(text)} {notes}" if notes else text)
+
+
+def _notes(error: BaseException) -> str:
+    """Return what was added to an error on its way: what there is all the same."""
+    return " ".join(getattr(error, "__notes__", ()))
 
 
 def _was_found(error: Exception) -> bool:
