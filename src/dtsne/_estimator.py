@@ -318,8 +318,11 @@ class DTSNE(
                 ) from error
             raise
 
-    def _prepared(self, checked: Any) -> Data:
-        return prepare(checked, metric=self.metric, n_pcs=self.n_pcs, neighbors=self.neighbors)
+    def _preparation(self) -> dict[str, Any]:
+        return {"metric": self.metric, "n_pcs": self.n_pcs, "neighbors": self.neighbors}
+
+    def _prepared(self, checked: Any, parameters: dict[str, Any] | None = None) -> Data:
+        return prepare(checked, **(parameters or self._preparation()))
 
     def _run(self, data: Data, n_threads: int, dtype: type, progress: Progress) -> None:
         n = len(data)
@@ -371,6 +374,7 @@ class DTSNE(
                 neighbor_recall_=problem.recall,
                 timings_=timings.cpu,
                 _data=data,
+                _prepared_with=self._preparation(),
             )
 
     def _announce(self, data: Data, perplexity: float, schedule: Schedule, n_threads: int) -> None:
