@@ -9,6 +9,7 @@ import re
 import numpy as np
 import pytest
 from cli_support import QUICK, done, refused, run, three_groups, write_csv
+from test_page import header_of, texts_of
 
 from dtsne import DTSNE
 from dtsne.account import Account
@@ -296,18 +297,65 @@ def test_a_report_without_a_file_is_printed(tmp_path, table, where):
     assert result.stderr == ""
 
 
-def test_labels_may_be_numbers_and_missing(tmp_path, data):
+def labelled(path, data, labels, *options):
+    """Map data with labels, and return what is said of its points and of its groups."""
+    write_csv(path, data[0], labels)
+    report = path.with_suffix(".json")
+    done("embed", path, "--label", "type", "--report", report, *options, *QUICK, "-q")
+    found = json.loads(report.read_text(encoding="utf-8"))
+    return found["points"], found["groups"]
+
+
+def groups_on(page):
+    """Return the categories of the label on a page."""
+    header = header_of(page.read_text(encoding="utf-8"))
+    return set(texts_of(next(c for c in header["columns"] if c["name"] == "type"))) - {"missing"}
+
+
+def test_points_without_a_label_are_in_no_group(tmp_path, data, ids):
     pytest.importorskip("matplotlib")
-    group = (np.arange(N) % 11).astype(str).astype(object)
-    group[3] = ""
-    write_csv(tmp_path / "d.csv", data[0], group)
-    result = done("embed", tmp_path / "d.csv", "--label", "type", "--plot", tmp_path / "m.png",
-                  "--report", *QUICK, "-q")  # fmt: skip
-    assert "(none)" in result.stdout
-    write_csv(tmp_path / "e.csv", data[0], (np.arange(N) % 11).astype(str))
-    lines = done("embed", tmp_path / "e.csv", "--label", "type", "--report", *QUICK, "-q").stdout
-    rows = lines.partition("group  points")[2].splitlines()[1:12]
-    assert [row.split()[0] for row in rows] == [str(i) for i in range(11)]
+    types = data[1].copy()
+    types[[3, 5, 8]] = ""
+    page, picture, report = tmp_path / "m.html", tmp_path / "m.svg", tmp_path / "r.csv"
+    points, groups = labelled(tmp_path / "d.csv", data, types, "--html", page, "--plot", picture)
+    assert dict(zip(groups["label"], groups["n"], strict=True)) == {"B": 29, "NK": 28, "T": 30}
+    assert [points["label"][i] for i in (0, 3, 5, 8)] == ["B", None, None, None]
+    # Three points would be a group below the perplexity.
+    assert not any(points["unreliable"][i] for i in (3, 5, 8))
+    assert groups_on(page) == {"B", "T", "NK"}
+    assert "missing" in picture.read_text(encoding="utf-8")
+    done("embed", tmp_path / "d.csv", "--label", "type", "--report", report, *QUICK, "-q")
+    assert list(read_table(report, columns=["sigma"]).fields["label"][[0, 3]]) == ["B", ""]
+
+
+def test_labels_may_be_numbers_and_missing(tmp_path, data):
+    numbers = (np.arange(N) % 11).astype(str).astype(object)
+    numbers[3] = ""
+    page = tmp_path / "m.html"
+    points, groups = labelled(tmp_path / "d.csv", data, numbers, "--html", page)
+    assert groups["label"] == list(range(11))
+    assert groups["n"][3] == 7
+    assert points["label"][3] is None
+    assert groups_on(page) == {str(i) for i in range(11)}
+    _, groups = labelled(tmp_path / "e.csv", data, (np.arange(N) % 11).astype(str))
+    assert groups["label"] == list(range(11))
+    write_csv(tmp_path / "f.csv", data[0], [""] * N)
+    line = refused("embed", tmp_path / "f.csv", "-o", tmp_path / "m.csv", "--label", "type", "-q")
+    assert "'type'" in line
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [[1234567.0, 1234568.0], [0.1234567, 0.1234568], [1e20, 1.5e20], [np.inf, 2.5]],
+)
+def test_labels_that_differ_are_different_groups(labels):
+    from dtsne.cli._labels import as_groups
+
+    values = np.array([*labels, np.nan])
+    groups = as_groups(values, "type", "file")
+    assert len(set(groups)) == 3
+    assert [float(group) for group in groups[:2]] == labels
+    assert as_groups(np.array([0.1, 3.0], np.float32), "type", "file").tolist() == ["0.1", "3"]
 
 
 def test_ids_that_occur_twice_are_a_column_of_the_page(tmp_path, data, ids):

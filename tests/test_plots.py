@@ -578,6 +578,7 @@ def test_the_order_of_labels_is_natural_or_that_of_their_categories():
 
 def test_names_by_label_or_by_index():
     assert check_names({"a": "Anna"}, ("a", "b")) == ("Anna", "b")
+    assert check_names(None, (3.0, 1234567.0, 1234568.5)) == ("3", "1234567", "1234568.5")
     assert check_names(["Anna", "Berta"], (1,)) == ("Berta",)
     for labels in (("a",), (7,)):
         with pytest.raises(ValueError, match="dict from label to name"):

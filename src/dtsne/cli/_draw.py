@@ -9,7 +9,7 @@ import numpy as np
 
 from dtsne import plots
 from dtsne.cli import _outputs, _pictures
-from dtsne.cli._labels import as_groups
+from dtsne.cli._labels import as_groups, with_missing
 from dtsne.cli._pages import as_ids
 from dtsne.cli._pictures import Radii
 from dtsne.page import make_page
@@ -71,7 +71,7 @@ def draw(embedding: Path, output: Path, reading: MapFileOptions, drawing: Drawin
         )
     if output.suffix.lower() in _outputs.PAGES:
         ids, repeated = as_ids(found.ids)
-        columns = {**found.columns, **repeated}
+        columns = {**with_missing(found.columns), **repeated}
         page = make_page({embedding.stem: found.Y}, columns, ids=ids, title=drawing.title)
         _outputs.write_text(output, page.html)
     else:

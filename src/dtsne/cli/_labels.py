@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dtsne.tables import TableError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from dtsne.tables._table import Field, TextArray
 
 # More have no colours, and comparing them says nothing.
 _MOST_GROUPS = 200
-# What an account calls the points that have no label.
-_WITHOUT = "(none)"
+# Floats up to here that are whole are the integers they look like.
+_LARGEST_INTEGER = 2**53
 
 
 def as_groups(
@@ -25,8 +26,12 @@ def as_groups(
     """Return labels as text, None where they are missing, if they are of groups."""
     if labels is None:
         return None
-    groups = np.array([_as_text(label) for label in labels.tolist()], dtype=object)
-    n_groups = len(set(groups.tolist()))
+    groups = np.array([_as_text(label) for label in labels], dtype=object)
+    n_groups = len(set(groups.tolist()) - {None})
+    if not n_groups:
+        raise TableError(
+            f"{path}: the column {name!r} is empty; name a column of groups ({option})."
+        )
     if n_groups > _MOST_GROUPS:
         raise TableError(
             f"{path}: the column {name!r} has {n_groups:,} different values, and a label at most "
@@ -36,19 +41,32 @@ def as_groups(
 
 
 def for_account(groups: TextArray | None) -> Field | None:
-    """Return labels as an account takes them: none missing, and numbers as such, to be sorted."""
+    """Return labels as an account takes them: numbers as such, to be sorted; None if missing."""
     if groups is None:
         return None
-    named = [_WITHOUT if group is None else group for group in groups.tolist()]
-    if all(_is_integer(group) for group in set(named)):
-        return np.array([int(group) for group in named])
-    return np.array(named, dtype=object)
+    given = groups.tolist()
+    if all(_is_integer(group) for group in set(given) - {None}):
+        given = [None if group is None else int(group) for group in given]
+    return np.array(given, dtype=object)
 
 
-def _as_text(label: object) -> str | None:
+def with_missing(columns: Mapping[str, Field]) -> dict[str, Field]:
+    """Return columns in which a text that is empty, as tables have it, is missing (None)."""
+    return {
+        name: np.array([value or None for value in column], dtype=object)
+        if column.dtype.kind == "O"
+        else column
+        for name, column in columns.items()
+    }
+
+
+def _as_text(label: Any) -> str | None:
     """Write 3.0 as 3: numbers of groups are floats where some are missing."""
-    if isinstance(label, float):
-        return None if np.isnan(label) else f"{label:g}"
+    if isinstance(label, float | np.floating):
+        if np.isnan(label):
+            return None
+        is_integer = label.is_integer() and abs(label) < _LARGEST_INTEGER
+        return str(int(label)) if is_integer else str(label)
     return str(label) or None
 
 

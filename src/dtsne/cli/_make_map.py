@@ -159,9 +159,7 @@ def _account(job: Job) -> Account | None:
     if not job.products.account:
         return None
     _LOGGER.info("comparing map and data")
-    # As far as the method looks, unless asked otherwise.
-    k = job.products.k or max(1, round(job.model.perplexity_))
-    return job.model.report(labels=for_account(job.groups), k=k)
+    return job.model.report(labels=for_account(job.groups), k=job.products.k)
 
 
 def _write_others(job: Job, account: Account | None) -> None:

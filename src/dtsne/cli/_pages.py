@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dtsne._explore import explorable
+from dtsne.cli._labels import with_missing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,10 +32,10 @@ def page_of(
     """Return the page: groups first, then the account, and then what else the data has."""
     name, labels = groups[0] or "label", groups[1]
     ids, repeated = as_ids(table.ids)
-    others = {**table.fields, **_numbers(table), **repeated}
+    others = {**with_missing(table.fields), **_numbers(table), **repeated}
     columns = {n: column for n, column in others.items() if n != name}
-    if labels is not None and account.points.label is None:
-        columns = {name: labels, **columns}
+    # As text: numbers of groups, some of them missing, are no quantity.
+    account = replace(account, points=replace(account.points, label=labels))
     page = explorable(maps, account, columns=columns, label_name=name, ids=ids, title=title)
     return page.html
 

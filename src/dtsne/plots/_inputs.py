@@ -130,7 +130,8 @@ def check_names(
     """Return what is written for each label."""
     if names is None:
         # Integers become floats where some are missing.
-        return tuple(f"{x:g}" if isinstance(x, float) else str(x) for x in labels)
+        whole = (isinstance(x, float) and x.is_integer() for x in labels)
+        return tuple(str(int(x)) if w else str(x) for x, w in zip(labels, whole, strict=True))
     if isinstance(names, Mapping):
         return tuple(str(names.get(label, label)) for label in labels)
     try:
