@@ -18,8 +18,9 @@ from dtsne.cli import app
 from dtsne.cli._flags import MAP_FLAGS, in_flags
 from dtsne.cli._info import EXTRAS, REQUIRED
 from dtsne.cli._parameters import LEFT_OUT, fit_parameters
-from dtsne.cli._reading import FORMATS, InputOptions
+from dtsne.cli._reading import InputOptions
 from dtsne.tables import read_embedding, read_table
+from dtsne.tables._formats import MAPS, READ, SUFFIXES, WRITTEN
 from dtsne.tables._read import FORMATS as READERS
 
 COMMANDS = ["embed", "quality", "plot", "demo", "info", "reproduce"]
@@ -72,7 +73,8 @@ def test_options_of_the_input_are_those_of_the_reader():
     renamed = {"label": "label_column", "input_format": "format"}
     fields = {renamed.get(name, name) for name in InputOptions.__dataclass_fields__} - own
     assert fields == set(inspect.signature(read_table).parameters) - {"path"}
-    assert set(FORMATS) == set(READERS)
+    assert set(READ) == set(READERS) == set(SUFFIXES.values())
+    assert set(WRITTEN) < set(MAPS) < set(READ)
     of_map = {"map_columns", "map_id", "map_key", "map_format"}
     assert len(of_map) == len(inspect.signature(read_embedding).parameters) - 1
 

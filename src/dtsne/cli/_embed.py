@@ -14,6 +14,7 @@ from dtsne.cli._reading import InputOptions
 from dtsne.cli._running import stoppable, stops
 from dtsne.cli._speech import Speech
 from dtsne.cli._usage import UsageError
+from dtsne.tables._formats import READ, WRITTEN, in_words
 
 _PANEL = "What is written"
 EXAMPLE = "Example: dtsne embed cells.csv --id cell --label type -o map.csv --plot map.png --report"
@@ -29,7 +30,7 @@ class Products(Options):
             "--output",
             "-o",
             metavar="FILE",
-            help="The map: .csv, .tsv (.gz), .parquet, .feather, .npz or .npy; .h5ad for a copy "
+            help=f"The map: {in_words(WRITTEN)}, text compressed if .gz follows; .h5ad for a copy "
             "of an .h5ad with the map in it.",
             rich_help_panel=_PANEL,
         ),
@@ -151,7 +152,7 @@ def embed(
         Path,
         typer.Argument(
             metavar="INPUT",
-            help="Data: .csv, .tsv, .mtx (.gz), .parquet, .feather, .npy, .npz, .h5ad or .fcs.",
+            help=f"Data: {in_words(READ)}; text may be compressed (.gz).",
             show_default=False,
         ),
     ],

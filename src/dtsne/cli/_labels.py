@@ -63,10 +63,11 @@ def with_missing(columns: Mapping[str, Field]) -> dict[str, Field]:
 def _as_text(label: Any) -> str | None:
     """Write 3.0 as 3: numbers of groups are floats where some are missing."""
     if isinstance(label, float | np.floating):
-        if np.isnan(label):
+        value = float(label)
+        if np.isnan(value):
             return None
-        is_integer = label.is_integer() and abs(label) < _LARGEST_INTEGER
-        return str(int(label)) if is_integer else str(label)
+        is_integer = value.is_integer() and abs(value) < _LARGEST_INTEGER
+        return str(int(value)) if is_integer else str(label)
     return str(label) or None
 
 

@@ -12,6 +12,7 @@ import typer
 from dtsne import DTSNE, __version__
 from dtsne.cli import _outputs
 from dtsne.cli._labels import as_groups, for_account
+from dtsne.cli._maps import in_obs
 from dtsne.cli._pages import page_of
 from dtsne.cli._running import STOPPED
 from dtsne.scanpy._layout import entries_of
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
 _LOGGER = logging.getLogger(__name__)
 
 _DTSNE, _TSNE = "dtSNE", "t-SNE"
-# Columns of the account that are called otherwise in the obs of an AnnData.
-_IN_OBS = {"log_radius_data": "log_radius"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,7 +220,7 @@ def _write_anndata(
         output,
         job.source,
         obsm={"X_dtsne": model.embedding_},
-        obs={f"dtsne_{_IN_OBS.get(name, name)}": values for name, values in columns.items()},
+        obs={in_obs(name): values for name, values in columns.items()},
         uns=record,
         overwrite_source=job.products.overwrite,
     )

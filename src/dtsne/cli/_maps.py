@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dtsne.scanpy._layout import _COLUMNS
 from dtsne.tables import read_embedding
 from dtsne.tables._anndata import opened, size
 from dtsne.tables._files import format_of
+from dtsne.tables._formats import MAPS
 from dtsne.tables._numpy_files import Archive
 from dtsne.tables._options import Options as ReadOptions
-from dtsne.tables._read import FORMATS, open_columns
+from dtsne.tables._read import open_columns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,10 +24,15 @@ if TYPE_CHECKING:
     from dtsne.tables._columns import Columns
     from dtsne.tables._table import Field, TextArray
 
-# In the obs of an AnnData the columns of the account have a prefix, and one has a shorter name.
-_PREFIX, _SHORT, _LONG = "dtsne_", "log_radius", "log_radius_data"
+# Columns of the account by the names that they have in the obs of an AnnData.
+_IN_OBS = {column: name for name, column in _COLUMNS.items()}
 # Of these a file by dtsne has one: of embed in a table, an .npz and an .h5ad, and of an account.
 _OURS = frozenset({"dtsne_1", "dtsne", "dtsne_sigma", "sigma_at_bound"})
+
+
+def in_obs(column: str) -> str:
+    """Return what a column of the account is called in the obs of an AnnData."""
+    return f"dtsne_{_IN_OBS.get(column, column)}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,8 +49,7 @@ class MapFile:
 
     def of_account(self, name: str) -> Field | None:
         """Return a column of the account, if the file has it."""
-        short = _SHORT if name == _LONG else name
-        for known in (name, f"{_PREFIX}{short}"):
+        for known in (name, in_obs(name)):
             column = self.columns.get(known)
             if column is not None and column.dtype.kind in "iuf":
                 return column.astype(np.float64)
@@ -67,7 +73,7 @@ def read_map(
 ) -> MapFile:
     """Read a map that `embed` or another tool wrote."""
     Y, ids = read_embedding(path, format=file_format, columns=columns, id_column=id_column, key=key)
-    name = format_of(path, file_format, frozenset(FORMATS))
+    name = format_of(path, file_format, MAPS)
     # Unlike the numbers of data, these may have gaps; so they are not read as such.
     if name == "npy":
         found: dict[str, Field] = {}

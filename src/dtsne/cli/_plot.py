@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dtsne.cli._options import Options, completing, separated, with_options
-from dtsne.cli._quality import MAP_FORMATS
 from dtsne.cli._running import stops
 from dtsne.cli._speech import Speech
+from dtsne.tables._formats import MAPS, in_words
 
 if TYPE_CHECKING:
     from dtsne.cli._maps import MapFile
@@ -54,8 +54,8 @@ class MapFileOptions(Options):
         typer.Option(
             "--format",
             metavar="FORMAT",
-            help=f"What the file is, if its suffix does not say: {', '.join(MAP_FORMATS)}.",
-            autocompletion=completing(MAP_FORMATS),
+            help=f"What the file is, if its suffix does not say: {', '.join(MAPS)}.",
+            autocompletion=completing(MAPS),
         ),
     ] = None
 
@@ -79,8 +79,7 @@ def plot(
         Path,
         typer.Argument(
             metavar="EMBEDDING",
-            help="A map by dtsne embed, or by another tool: .csv, .tsv, .parquet, .feather, .npy, "
-            ".npz or .h5ad.",
+            help=f"A map by dtsne embed, or by another tool: {in_words(MAPS)}.",
             show_default=False,
         ),
     ],
@@ -139,10 +138,7 @@ def plot(
     reading: MapFileOptions,
     speech: Speech,
 ) -> None:
-    """Draw a map from a file.
-
-    dtsne plot map.csv -o residual.png --kind residual
-    """
+    """Draw a map from a file."""
     with speech.heard():
         from dtsne.cli._draw import Drawing, draw
 

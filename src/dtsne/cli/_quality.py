@@ -12,6 +12,7 @@ from dtsne.cli._parameters import FitOptions
 from dtsne.cli._reading import InputOptions
 from dtsne.cli._running import stops
 from dtsne.cli._speech import Speech
+from dtsne.tables._formats import MAPS, WITH_COLUMNS, in_words
 
 if TYPE_CHECKING:
     from dtsne.cli._maps import MapFile
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 _OF_MAP, _OF_METHOD, _OUT = "The embedding", "The data as the method saw it", "What is written"
 # As the paper has it.
 _REACH = 100
-MAP_FORMATS = ("csv", "tsv", "parquet", "feather", "npy", "npz", "h5ad")
 EXAMPLE = "Example: dtsne quality cells.csv umap.csv --id cell --label type"
 
 
@@ -59,8 +59,8 @@ class MapOptions(Options):
         typer.Option(
             "--map-format",
             metavar="FORMAT",
-            help=f"What the file is, if its suffix does not say: {', '.join(MAP_FORMATS)}.",
-            autocompletion=completing(MAP_FORMATS),
+            help=f"What the file is, if its suffix does not say: {', '.join(MAPS)}.",
+            autocompletion=completing(MAPS),
             rich_help_panel=_OF_MAP,
         ),
     ] = None
@@ -149,7 +149,7 @@ class JudgementOptions(Options):
         typer.Option(
             "--points",
             metavar="FILE",
-            help="What is said of every point, as .csv, .tsv, .parquet, .feather or .npz.",
+            help=f"What is said of every point, as {in_words(WITH_COLUMNS)}.",
             rich_help_panel=_OUT,
         ),
     ] = None
@@ -189,7 +189,7 @@ def quality(
         Path,
         typer.Argument(
             metavar="EMBEDDING",
-            help="A map of it: .csv, .tsv, .parquet, .feather, .npy, .npz or .h5ad.",
+            help=f"A map of it: {in_words(MAPS)}.",
             show_default=False,
         ),
     ],

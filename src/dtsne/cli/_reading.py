@@ -10,6 +10,7 @@ import typer
 
 from dtsne.cli._options import Options, completing, separated
 from dtsne.cli._usage import UsageError
+from dtsne.tables._formats import READ
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 _LOGGER = logging.getLogger(__name__)
 
 _PANEL = "The input"
-FORMATS = ("csv", "tsv", "parquet", "feather", "npy", "npz", "h5ad", "fcs", "mtx")
 _DELIMITERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " "}
 
 
@@ -82,8 +82,8 @@ class InputOptions(Options):
         typer.Option(
             "--format",
             metavar="FORMAT",
-            help=f"What the file is, if its suffix does not say: {', '.join(FORMATS)}.",
-            autocompletion=completing(FORMATS),
+            help=f"What the file is, if its suffix does not say: {', '.join(READ)}.",
+            autocompletion=completing(READ),
             rich_help_panel=_PANEL,
         ),
     ] = None

@@ -4,15 +4,21 @@ csv, tsv, parquet and feather need ``pip install "dtsne[tables]"``, h5ad ``"dtsn
 fcs ``"dtsne[fcs]"``; npy, npz and mtx need nothing, nor does writing csv and tsv.
 """
 
-from dtsne.tables._embedding import align, read_embedding
-from dtsne.tables._errors import TableError
-from dtsne.tables._files import SUFFIXES
-from dtsne.tables._read import read_table
-from dtsne.tables._table import Table
-from dtsne.tables._transforms import arcsinh, log1p
-from dtsne.tables._whole import check_output
-from dtsne.tables._write import write_table
-from dtsne.tables._write_anndata import write_h5ad
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dtsne.tables._embedding import align, read_embedding
+    from dtsne.tables._errors import TableError
+    from dtsne.tables._formats import SUFFIXES
+    from dtsne.tables._read import read_table
+    from dtsne.tables._table import Table
+    from dtsne.tables._transforms import arcsinh, log1p
+    from dtsne.tables._whole import check_output
+    from dtsne.tables._write import write_table
+    from dtsne.tables._write_anndata import write_h5ad
 
 __all__ = [
     "SUFFIXES",
@@ -27,3 +33,28 @@ __all__ = [
     "write_h5ad",
     "write_table",
 ]
+
+# Loaded at first use: the help of the command line lists the formats, and should not wait.
+_MODULES = {
+    "SUFFIXES": "_formats",
+    "Table": "_table",
+    "TableError": "_errors",
+    "align": "_embedding",
+    "arcsinh": "_transforms",
+    "check_output": "_whole",
+    "log1p": "_transforms",
+    "read_embedding": "_embedding",
+    "read_table": "_read",
+    "write_h5ad": "_write_anndata",
+    "write_table": "_write",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

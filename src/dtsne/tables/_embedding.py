@@ -11,10 +11,11 @@ from dtsne.tables._anndata import anndata_io, matrix, opened
 from dtsne.tables._columns import MatrixColumns, as_float, as_text
 from dtsne.tables._errors import TableError
 from dtsne.tables._files import existing_file, format_of
+from dtsne.tables._formats import MAPS
 from dtsne.tables._names import listed, unknown
 from dtsne.tables._numpy_files import Archive, default_names
 from dtsne.tables._options import Options
-from dtsne.tables._read import FORMATS, as_names, open_columns
+from dtsne.tables._read import as_names, open_columns
 from dtsne.tables._selection import Selection, check_finite, table_of
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from dtsne.tables._columns import Columns
     from dtsne.tables._table import Field, TextArray
 
-_FORMATS = frozenset(FORMATS) - {"fcs", "mtx"}
 _DIMENSIONS = (2, 3)
 _ID_NAMES = ("id", "ids", "cell_id", "cell", "barcode", "index")
 _KEYS = ("dtsne", "embedding", "Y")
@@ -73,7 +73,7 @@ def read_embedding(
         As :func:`read_table`.
     """
     path = existing_file(path)
-    name = format_of(path, format, _FORMATS)
+    name = format_of(path, format, MAPS)
     if name == "h5ad":
         return _from_anndata(path, key)
     if name == "npz" and key is None:

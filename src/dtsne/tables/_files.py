@@ -10,31 +10,16 @@ from typing import IO, TYPE_CHECKING
 
 from dtsne._memory import available_memory
 from dtsne.tables._errors import TableError
+from dtsne.tables._formats import COMPRESSIBLE, SUFFIXES, suffixes_of
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
 # What is assumed where the system does not say (Windows).
 _ASSUMED_MEMORY = 16 * 2**30
 _CHUNK = 2**20
 _GZIP_MAGIC = b"\x1f\x8b"
-
-# suffix → format; those of text may have .gz behind.
-SUFFIXES = {
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".tab": "tsv",
-    ".parquet": "parquet",
-    ".feather": "feather",
-    ".arrow": "feather",
-    ".npy": "npy",
-    ".npz": "npz",
-    ".h5ad": "h5ad",
-    ".fcs": "fcs",
-    ".mtx": "mtx",
-}
-COMPRESSIBLE = frozenset({"csv", "tsv", "mtx"})
 
 _MAGIC = {
     b"PAR1": "a Parquet file",
@@ -52,7 +37,7 @@ _MAGIC = {
 }
 
 
-def format_of(path: Path, given: str | None, known: frozenset[str]) -> str:
+def format_of(path: Path, given: str | None, known: Collection[str]) -> str:
     """Return the format: the one given, or that of the suffix."""
     suffixes = [suffix.lower() for suffix in path.suffixes[-2:]]
     compressed = suffixes[-1:] == [".gz"]
@@ -62,18 +47,13 @@ def format_of(path: Path, given: str | None, known: frozenset[str]) -> str:
         return given
     last = suffixes[-2:-1] if compressed else suffixes[-1:]
     found = SUFFIXES.get(last[0]) if last else None
-    if found not in known or (compressed and found not in COMPRESSIBLE):
+    if found is None or found not in known or (compressed and found not in COMPRESSIBLE):
+        there = ", ".join(suffixes_of(known))
         raise TableError(
-            f"{path}: the suffix says nothing of the format. Known are {_known_suffixes(known)}; "
-            "rename the file, or name its format (format)."
+            f"{path}: the suffix says nothing of the format. Known are {there}; rename the file, "
+            "or name its format (format)."
         )
     return found
-
-
-def _known_suffixes(known: frozenset[str]) -> str:
-    suffixes = [suffix for suffix, name in SUFFIXES.items() if name in known]
-    compressed = [f"{suffix}.gz" for suffix in suffixes if SUFFIXES[suffix] in COMPRESSIBLE]
-    return ", ".join([*suffixes, *compressed])
 
 
 def existing_file(path: str | os.PathLike[str]) -> Path:

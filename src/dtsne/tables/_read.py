@@ -12,6 +12,7 @@ from dtsne.tables._delimited import read_delimited
 from dtsne.tables._errors import TableError
 from dtsne.tables._fcs import read_fcs
 from dtsne.tables._files import existing_file, format_of
+from dtsne.tables._formats import READ
 from dtsne.tables._mtx import read_mtx
 from dtsne.tables._numpy_files import read_npy, read_npz
 from dtsne.tables._options import Options
@@ -143,7 +144,7 @@ def open_columns(
 ) -> Columns:
     """Read a file of any format, as columns to choose from."""
     path = existing_file(path)
-    name = format_of(path, given_format, frozenset(FORMATS))
+    name = format_of(path, given_format, READ)
     options.check(FORMATS[name].options, name, path)
     return FORMATS[name].read(path, options)
 

@@ -14,6 +14,7 @@ import numpy as np
 from dtsne.tables._columns import as_text
 from dtsne.tables._errors import TableError
 from dtsne.tables._files import format_of
+from dtsne.tables._formats import WRITTEN
 from dtsne.tables._optional import arrow
 from dtsne.tables._whole import check_output, whole_file
 
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 _LOGGER = logging.getLogger(__name__)
 
-_FORMATS = frozenset({"csv", "tsv", "parquet", "feather", "npy", "npz"})
 _ROWS_AT_ONCE = 10_000  # numbers as text take sixteen times their memory
 
 
@@ -77,7 +77,7 @@ def write_table(
         For parquet and feather, if pyarrow is missing.
     """
     path = check_output(path, source, overwrite_source=overwrite_source)
-    chosen = format_of(path, format, _FORMATS)
+    chosen = format_of(path, format, WRITTEN)
     coordinates = np.asarray(embedding)
     if coordinates.ndim != 2 or not 1 <= coordinates.shape[1] <= 3:
         raise TableError(
