@@ -285,7 +285,7 @@ def test_damaged_checkpoint(two_clusters, path, spoil):
     path.write_bytes(spoil(path.read_bytes()))
     before = path.read_bytes()
     with pytest.raises(
-        ValueError, match=r"damaged, or is no checkpoint.*delete it, or name another"
+        ValueError, match=r"no checkpoint of dtsne, or a damaged one.*; name another file"
     ):
         resumed(two_clusters, path)
     assert path.read_bytes() == before

@@ -107,12 +107,13 @@ def test_outputs_are_refused_before_the_fit(tmp_path, table, monkeypatch):
     for options, said in [
         (["-o", tmp_path / "no" / "m.csv"], "make its folder first"),
         (["-o", tmp_path], "is a folder"),
-        (["-o", table], "is the file that was read"),
-        (["-o", tmp_path / "m.xyz"], "the suffix says nothing of the format"),
+        (["-o", table], "is the file that was read, and is not overwritten; name another."),
         (["-o", tmp_path / "m.h5ad"], "is none; name a .csv or .parquet"),
         (["-o", good, "--plot", tmp_path / "no" / "m.png"], "make its folder first"),
         (["-o", good, "--html", tmp_path / "no" / "m.html"], "make its folder first"),
         (["-o", good, "--report", tmp_path / "no" / "m.md"], "make its folder first"),
+        (["-o", good, "--checkpoint", tmp_path / "no" / "c.npz"], "make its folder first"),
+        (["-o", good, "--checkpoint", table], "is the file that was read"),
     ]:
         assert said in refused("embed", table, *options)
 
@@ -151,13 +152,15 @@ def test_what_does_not_fit_into_memory(tmp_path, table, monkeypatch):
         (["-o", "m.csv", "--perplexity", "1"], "--perplexity 1.0 has to be a number above 1"),
         (["-o", "m.csv", "--perplexity", "many"], "'many' is not known; choose a number"),
         (["-o", "m.csv", "--n-pcs", "0"], "--n-pcs 0 has to be an integer of at least 1"),
-        (["-o", "m.csv", "--n-jobs", "0"], "--n-jobs 0 leaves no thread"),
+        (["-o", "m.csv", "--n-jobs", "0"], "--n-jobs 0 leaves no thread; use none for all"),
         (["-o", "m.csv", "--tol", "small"], "choose auto or a number"),
         (["-o", "m.csv", "--metric", "euclid"], "'euclid' is not known; choose euclidean, cosine"),
         (["-o", "m.csv", "--log1p", "--arcsinh", "5"], "exclude each other"),
         (["-o", "m.csv", "--report", "m.csv"], "both name m.csv"),
         (["-o", "m.csv", "--compare-tsne"], "is shown by --plot and --html"),
         (["-o", "m.csv", "--no-account", "--report"], "drop --no-account"),
+        (["-o", "m.csv", "--checkpoint", "m.csv"], "-o and --checkpoint both name m.csv"),
+        (["-o", "m.xyz"], "has to be one of .csv, .tsv, .tab, .parquet"),
         (["--plot", "m.gif"], "has to be one of .png, .pdf, .svg"),
         (["--html", "m.pdf"], "has to be one of .html"),
         (["--report", "m.docx"], "an account is written to .md, .txt or .json"),
@@ -181,16 +184,47 @@ def test_commands_are_suggested():
 # --- a fault of ours ---
 
 
-def test_a_fault_of_ours_has_a_traceback(tmp_path, table, monkeypatch):
-    def faulty(*_):
-        return np.zeros(3) + np.zeros(4)  # a ValueError of numpy's
+def broadcast(*_, **__):
+    return np.zeros(3) + np.zeros(4)  # a ValueError of numpy's
 
-    for fault in (faulty, lambda *_: {}["key"]):
+
+def look_up(*_, **__):
+    return {}["key"]
+
+
+@pytest.mark.parametrize(
+    ("what", "fault"), [("fit", look_up), ("report", look_up), ("report", broadcast)]
+)
+def test_a_fault_of_ours_has_a_traceback(tmp_path, table, monkeypatch, what, fault):
+    monkeypatch.setattr(f"dtsne.DTSNE.{what}", fault)
+    result = run("embed", table, "-o", tmp_path / "m.csv", *QUICK, "-q")
+    assert result.exit_code == 1
+    assert "Traceback" in result.stderr
+    assert "please report it" in result.stderr.splitlines()[-1]
+    assert ("m.csv has the map" in result.stderr) == (what == "report")
+
+
+def test_values_that_cannot_be_fitted_are_a_mistake(tmp_path, table, monkeypatch):
+    def diverge(*_):
+        raise FloatingPointError("The descent diverged; use learning_rate='auto'.")
+
+    for fault, said in [
+        (broadcast, "could not be broadcast"),
+        (diverge, "The descent diverged; use --learning-rate auto."),
+    ]:
         monkeypatch.setattr("dtsne.DTSNE.fit", fault)
-        result = run("embed", table, "-o", tmp_path / "m.csv", "-q")
-        assert result.exit_code == 1
-        assert "Traceback" in result.stderr
-        assert "please report it" in result.stderr.splitlines()[-1]
+        assert said in refused("embed", table, "-o", tmp_path / "m.csv", "-q")
+
+
+@pytest.mark.parametrize("asked", [["-v"], ["--verbose"], []])
+def test_where_a_mistake_came_from_is_shown_if_asked_for(tmp_path, table, monkeypatch, asked):
+    if not asked:
+        monkeypatch.setenv("DTSNE_TRACEBACK", "1")
+    result = run("embed", table, "-o", tmp_path / "m.csv", "--label", "typ", *asked)
+    assert result.exit_code == 1
+    assert "Traceback" in result.stderr
+    assert "no column 'typ'" in result.stderr.splitlines()[-1]
+    assert "please report it" not in result.stderr
 
 
 # --- messages ---

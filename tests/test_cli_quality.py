@@ -222,7 +222,7 @@ def test_a_page_is_drawn_too(folder, tmp_path):
         ("umap.csv", ["--kind", "residual"], 1, "dtsne quality DATA"),
         ("umap.csv", ["--by", "Louvian"], 1, "no column 'Louvian'; the nearest: 'louvain'"),
         ("cells.csv", [], 1, "name them (--columns)"),
-        ("cells.csv", ["--columns", "m0,m1,m2"], 1, "a picture has 2"),
+        ("cells.csv", ["--columns", "m0,m1,m2"], 1, "a picture has two; choose two of its columns"),
         ("map.csv", ["--kind", "pie"], 2, "'pie' is not known; choose map, radius"),
     ],
 )

@@ -134,8 +134,8 @@ class CheckpointFile(NoCheckpoints):
             identity: dict[str, str] = json.loads(str(arrays.pop("identity")))
         except _UNREADABLE as error:
             raise ValueError(
-                f"{self._path} is damaged, or is no checkpoint of dtsne ({error}); delete it, or "
-                "name another file for the checkpoint."
+                f"{self._path} is no checkpoint of dtsne, or a damaged one ({error}), and is left "
+                "as it is; name another file for the checkpoint."
             ) from error
         differing = [
             name

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dtsne.cli._running import stops
+from dtsne.cli._speech import say
 
 if TYPE_CHECKING:
     from dtsne._typing import FloatArray
@@ -17,7 +17,6 @@ _SETS = ("2D-density", "G3-d")
 _TSNE, _DTSNE = "t-SNE (density_scale=0)", "dtSNE"
 
 
-@stops
 def demo(
     folder: Annotated[Path, typer.Argument(help="Where pictures and page go.")] = Path(
         "demo-output"
@@ -42,7 +41,7 @@ def demo(
     _outputs.write_picture(pictures[1], drawn)
     _outputs.write_text(page, html)
     seconds = time.perf_counter() - started
-    typer.echo(f"\nSee {', '.join(map(str, (*pictures, page)))} ({seconds:.0f} s).")
+    say(f"\nSee {', '.join(map(str, (*pictures, page)))} ({seconds:.0f} s).")
 
 
 def _three_gaussians() -> Any:
@@ -73,10 +72,10 @@ def _three_gaussians() -> Any:
                 legend=False,
             )
         true, *others = ratios.items()
-        typer.echo(f"\n{name}: radii of the clusters, relative to the first: {true[1]} in the data")
+        say(f"\n{name}: radii of the clusters, relative to the first: {true[1]} in the data")
         for title, ratio in others:
-            typer.echo(f"  {title:<24} {ratio}")
-        typer.echo(evaluate(X, maps[_DTSNE], labels=labels))
+            say(f"  {title:<24} {ratio}")
+        say(str(evaluate(X, maps[_DTSNE], labels=labels)))
     return figure
 
 
@@ -93,8 +92,8 @@ def _digits() -> tuple[Any, str]:
     }
     Y = models["dtSNE"].embedding_
     names = [f"digit {label}" for label in labels]
-    typer.echo(f"\n{description}")
-    typer.echo(evaluate(X, Y, k=50, labels=labels))
+    say(f"\n{description}")
+    say(str(evaluate(X, Y, k=50, labels=labels)))
     drawn = plots.scatter_map(Y, labels=names, title="digits: dtSNE, perplexity 50")
     page = models["dtSNE"].explore(
         labels=names, others={"t-SNE": models["t-SNE"].embedding_}, title="Handwritten digits"

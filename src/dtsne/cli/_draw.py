@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,8 +9,11 @@ import numpy as np
 from dtsne import plots
 from dtsne.cli import _outputs, _pictures
 from dtsne.cli._labels import as_groups, with_missing
+from dtsne.cli._mistakes import mistakes
 from dtsne.cli._pages import as_ids
 from dtsne.cli._pictures import Radii
+from dtsne.cli._plot import DPI, PAGES, PICTURES
+from dtsne.cli._speech import printable
 from dtsne.page import make_page
 from dtsne.tables import TableError
 from dtsne.tables._names import unknown
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from dtsne.cli._maps import MapFile
-    from dtsne.cli._plot import MapFileOptions
+    from dtsne.cli._plot import Drawing, MapFileOptions
     from dtsne.tables._table import Field, TextArray
 
 # Integers with no more different values than this are groups, as on the page.
@@ -34,48 +36,42 @@ _NEEDED = {
 }
 
 
-@dataclass(frozen=True)
-class Drawing:
-    """What is drawn, and how."""
-
-    kind: str
-    by: str | None
-    title: str
-    size: float
-    dpi: float
-    legend: bool | None
-    names: bool
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """Those of all pictures of maps."""
-        return {
-            "title": self.title,
-            "figsize": (self.size, self.size),
-            "annotate": self.names,
-            "legend": "auto" if self.legend is None else self.legend,
-        }
-
-
 def draw(embedding: Path, output: Path, reading: MapFileOptions, drawing: Drawing) -> None:
     """Read a map and draw it."""
-    if output.suffix.lower() in _outputs.PAGES:
+    is_page = output.suffix.lower() in PAGES
+    _outputs.check_suffix(output, (*PICTURES, *PAGES), "-o")
+    if is_page:
         _outputs.check_page(output, embedding)
     else:
-        _outputs.check_picture(output, embedding, option="-o")
+        _outputs.check_picture(output, embedding)
     found = reading.read(embedding)
-    if found.Y.shape[1] != 2:
-        raise TableError(
-            f"{embedding} is a map of {found.Y.shape[1]} dimensions, and a picture has 2; choose "
-            "two of its columns (--columns)."
-        )
-    if output.suffix.lower() in _outputs.PAGES:
-        ids, repeated = as_ids(found.ids)
-        columns = {**with_missing(found.columns), **repeated}
-        page = make_page({embedding.stem: found.Y}, columns, ids=ids, title=drawing.title)
-        _outputs.write_text(output, page.html)
+    _check_dimensions(found, embedding)
+    if is_page:
+        _outputs.write_text(output, _page(found, embedding, drawing))
     else:
-        _outputs.write_picture(output, _drawn(found, embedding, drawing), drawing.dpi)
+        with mistakes(embedding):
+            drawn = _drawn(found, embedding, drawing)
+        _outputs.write_picture(output, drawn, drawing.dpi or DPI)
+
+
+def _check_dimensions(found: MapFile, path: Path) -> None:
+    d = found.Y.shape[1]
+    if d == 1:
+        raise TableError(f"{path} is a map of one dimension, and a picture has two.")
+    if d > 2:
+        raise TableError(
+            f"{path} is a map of {d} dimensions, and a picture has two; choose two of its columns "
+            "(--columns)."
+        )
+
+
+def _page(found: MapFile, path: Path, drawing: Drawing) -> str:
+    ids, repeated = as_ids(found.ids)
+    columns = {**with_missing(found.columns), **repeated}
+    if drawing.by is not None:  # the page is coloured by the first
+        chosen = _column(found, drawing.by, path)
+        columns = {drawing.by: chosen, **columns, **with_missing({drawing.by: chosen})}
+    return make_page({printable(path.stem): found.Y}, columns, ids=ids, title=drawing.title).html
 
 
 def _drawn(found: MapFile, path: Path, drawing: Drawing) -> Any:
@@ -92,8 +88,9 @@ def _drawn(found: MapFile, path: Path, drawing: Drawing) -> Any:
         return plots.residual_map(found.Y, residual, **drawing.options)
     if drawing.kind == "radius-plot" and radii is not None:
         groups = None if drawing.by is None else _groups(found, drawing.by, path)
-        size = (drawing.size, drawing.size)
-        return _pictures.draw_radius_plot(radii, groups, title=drawing.title, figsize=size)
+        return _pictures.draw_radius_plot(
+            radii, groups, title=drawing.title, figsize=drawing.figsize
+        )
     return _by_column(found, path, drawing, radii)
 
 

@@ -2,6 +2,7 @@
 
 # Annotations are evaluated here, as Typer reads them.
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,7 +12,7 @@ from dtsne.cli._help import PlainCommand
 from dtsne.cli._options import Options, with_options
 from dtsne.cli._parameters import FitOptions
 from dtsne.cli._reading import InputOptions
-from dtsne.cli._running import stoppable, stops
+from dtsne.cli._running import stoppable
 from dtsne.cli._speech import Speech
 from dtsne.cli._usage import UsageError
 from dtsne.tables._formats import READ, WRITTEN, in_words
@@ -131,7 +132,19 @@ class ReportingCommand(PlainCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> Any:
         """Add the value where it is left out."""
-        return super().parse_args(ctx, with_value(args, "--report", "-"))
+        given = with_value(args, "--report", "-")
+        taken = next((b for a, b in pairwise(given) if a == "--report" and b != "-"), None)
+        try:
+            return super().parse_args(ctx, given)
+        except UsageError as error:
+            missing = getattr(getattr(error, "param", None), "name", None)
+            if missing != "source" or taken is None:
+                raise
+            raise UsageError(
+                f"INPUT is missing; --report took {taken} for the file to write. Name INPUT "
+                "first, or write --report -.",
+                ctx,
+            ) from error
 
 
 def with_value(args: list[str], option: str, value: str) -> list[str]:
@@ -145,7 +158,6 @@ def with_value(args: list[str], option: str, value: str) -> list[str]:
     return complete
 
 
-@stops
 @with_options
 def embed(
     source: Annotated[
@@ -170,7 +182,7 @@ def embed(
 
     Ctrl-C writes the best map so far.
     """
-    with speech.heard(), stoppable():
+    with speech.heard(source, fit.values["checkpoint"]), stoppable():
         reading.check()
         model = fit.model(verbose=speech.level)
         products.check(model.n_components)

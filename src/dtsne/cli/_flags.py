@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from dtsne.cli._parameters import fit_parameters
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 # Of `read_table`, where the name differs or is an ordinary word that only stands for the option
 # where it is in brackets: "leave such columns out (exclude)".
@@ -34,25 +34,45 @@ MAP_FLAGS = {
 }
 # No words of English, though without an underscore.
 _UNMISTAKABLE = ("tol",)
+# Not where it is part of a path, the name of a column, or an option already.
+_BEGIN, _END = r"(?<![\w/.'\"-])", r"(?![\w/-]|\.\w)"
+_QUOTED = r"(?<!\w)(?:'[^']*'|\"[^\"]*\")"
 
 
-def in_flags(message: str, flags: Mapping[str, str] = INPUT_FLAGS) -> str:
-    """Write the parameters that a message speaks of as options."""
+def in_flags(
+    message: str, flags: Mapping[str, str] = INPUT_FLAGS, *, kept: Iterable[object] = ()
+) -> str:
+    """Write the parameters that a message speaks of as options.
+
+    What stands in quotes is the user's and stays as it is, and so do the texts of `kept`, such as
+    the names of files.
+    """
     names = {**_flags_of_fit(), **flags}
     known = "|".join(sorted(map(re.escape, names), key=len, reverse=True))
-    # Not where it is part of a path, the name of a column, or an option already.
-    begin, end = r"(?<![\w/.'\"-])", r"(?![\w/-]|\.\w)"
-    value = r"'[^']*'|\"[^\"]*\"|[\w.+-]*\w"
-    message = re.sub(
-        rf"{begin}({known})=({value})", lambda m: f"{names[m[1]]} {_bare(m[2])}", message
+    texts = (str(text) for text in kept if text is not None)
+    own = sorted((re.escape(text) for text in texts if text), key=len, reverse=True)
+    untouched = "|".join([*(rf"(?<!\w){text}(?!\w)" for text in own), _QUOTED])
+    # In one pass, so that nothing that is passed over is looked at again.
+    pattern = re.compile(
+        rf"(?P<untouched>{untouched})"
+        rf"|{_BEGIN}(?P<name>{known})=(?P<value>'[^']*'|\"[^\"]*\"|[\w.+-]*\w)"
+        rf"|\((?P<bracketed>{known})\)"
+        rf"|{_BEGIN}(?P<bare>{known}|None){_END}"
     )
-    message = re.sub(rf"\(({known})\)", lambda m: f"({names[m[1]]})", message)
 
     def replaced(match: re.Match[str]) -> str:
-        name = match[1]
+        if match["untouched"]:
+            return match[0]
+        if match["name"]:
+            return f"{names[match['name']]} {_bare(match['value'])}"
+        if match["bracketed"]:
+            return f"({names[match['bracketed']]})"
+        name = match["bare"]
+        if name == "None":
+            return "none"
         return names[name] if "_" in name or name in _UNMISTAKABLE else name
 
-    return re.sub(rf"{begin}({known}){end}", replaced, message)
+    return pattern.sub(replaced, message)
 
 
 @cache

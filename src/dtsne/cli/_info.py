@@ -6,15 +6,18 @@ import json
 import os
 import platform
 import sys
-from importlib import metadata
+from importlib import import_module, metadata
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from dtsne._version import __version__
-from dtsne.cli._running import stops
+from dtsne.cli._speech import one_line, say
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 REQUIRED = (
     "numpy", "scipy", "scikit-learn", "numba", "faiss-cpu", "joblib", "threadpoolctl", "tqdm",
@@ -32,7 +35,6 @@ EXTRAS = {
 _CACHES = (".nbi", ".nbc")
 
 
-@stops
 def info(
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
@@ -43,7 +45,7 @@ def info(
     a report of a problem should have.
     """
     found = collect()
-    typer.echo(json.dumps(found, indent=2, ensure_ascii=False) if as_json else as_text(found))
+    say(json.dumps(found, indent=2, ensure_ascii=False) if as_json else as_text(found))
 
 
 def collect() -> dict[str, Any]:
@@ -61,11 +63,11 @@ def collect() -> dict[str, Any]:
             }
             for extra, (purpose, packages) in EXTRAS.items()
         },
-        "threads": _threads(),
-        "free memory": _memory(),
-        "gpu": _gpu(),
-        "numba cache": _numba_cache(),
-        "data": _data_folder(),
+        "threads": _found(_threads),
+        "free memory": _found(_memory),
+        "gpu": _found(_gpu),
+        "numba cache": _found(_numba_cache),
+        "data": _found(_data_folder),
     }
 
 
@@ -86,11 +88,21 @@ def as_text(found: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def _found(find: Callable[[], str]) -> str:
+    """Return what there is to say, or why it cannot be found out: that may be the problem."""
+    try:
+        return find()
+    except Exception as error:
+        return f"not known: {type(error).__name__}: {one_line(str(error))}"
+
+
 def _version(package: str) -> str | None:
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
         return None
+    except Exception as error:  # what a half-removed package leaves behind
+        return f"not known: {type(error).__name__}"
 
 
 def _line(extra: str) -> str:
@@ -123,13 +135,19 @@ def _gpu() -> str:
 
 def _numba_cache() -> str:
     given = os.environ.get("NUMBA_CACHE_DIR")
-    beside = Path(__file__).parents[1]
-    folder = Path(given) if given else beside / "__pycache__"
+    package = Path(__file__).parents[1]
+    folder = Path(given) if given else package
     files = [path for path in folder.rglob("*") if path.suffix in _CACHES]
+    if not files and not given and not os.access(package, os.W_OK):
+        return f"{_user_cache()} (as {package} cannot be written)"
     size = sum(path.stat().st_size for path in files)
-    if not files and not given and not os.access(beside, os.W_OK):
-        return "in the user's cache folder, as the package's own cannot be written"
     return f"{folder} ({len(files)} files, {size / 2**20:.1f} MiB)"
+
+
+def _user_cache() -> str:
+    """Return where numba keeps what it compiles for those who may not write to a package."""
+    appdirs: Any = import_module("numba.misc.appdirs")
+    return str(appdirs.AppDirs(appname="numba", appauthor=False).user_cache_dir)
 
 
 def _data_folder() -> str:

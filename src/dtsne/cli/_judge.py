@@ -6,15 +6,17 @@ import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import typer
-
 from dtsne._threads import limited_threads, resolve_n_jobs
 from dtsne.account._build import account_from
 from dtsne.account._sources import source_of
 from dtsne.cli import _outputs
 from dtsne.cli._labels import as_groups, for_account
+from dtsne.cli._mistakes import mistakes
+from dtsne.cli._outputs import STDOUT
 from dtsne.cli._pages import page_of
+from dtsne.cli._speech import printable, say
 from dtsne.tables import TableError, align
+from dtsne.tables._formats import WITH_COLUMNS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,14 +44,22 @@ def judge(
     """Read both, compare them, and write what is asked for."""
     model = data.model()
     reading.check()
+    judging.check()
     _check_outputs(source, embedding, judging)
     table = reading.read(source)
     groups = as_groups(table.labels, reading.label, source)
     found = _matched(table, map_reading.read(embedding), embedding, by_order=map_reading.by_order)
     if judging.html is not None and found.Y.shape[1] != 2:
         raise TableError(f"{embedding}: a page shows maps of 2 dimensions; leave out --html.")
+    if judging.perplexity is not None and judging.perplexity >= len(found.Y):
+        raise TableError(
+            f"{embedding} has {len(found.Y):,} points, which no map of --perplexity "
+            f"{judging.perplexity:g} has; give the perplexity that it was made with, or leave it "
+            "out."
+        )
     with limited_threads(resolve_n_jobs(model.n_jobs)):
-        prepared = model._prepared(model._check_data(table.X))
+        with mistakes():
+            prepared = model._prepared(model._check_data(table.X))
         _say_what_is_compared(table, model)
         account = account_from(
             source_of(prepared, found.Y.astype(float)),
@@ -60,17 +70,23 @@ def judge(
             perplexity=judging.perplexity,
         )
     ids = table.ids if table.ids is not None else found.ids
-    _write(account, found.Y, ids, judging)
+    _write_tables(account, found.Y, ids, judging)
     if judging.plot is not None:
         from dtsne.cli import _pictures
 
         radii = _pictures.Radii.of(account)
-        drawn = _pictures.draw_radius_plot(radii, groups, title=embedding.name)
+        with mistakes():
+            drawn = _pictures.draw_radius_plot(radii, groups, title=printable(embedding.name))
         _outputs.write_picture(judging.plot, drawn)
     if judging.html is not None:
-        maps, named = {embedding.stem: found.Y}, replace(table, ids=ids)
-        html = page_of(maps, account, named, (reading.label, groups), embedding.name)
+        maps, named = {printable(embedding.stem): found.Y}, replace(table, ids=ids)
+        html = page_of(maps, account, named, (reading.label, groups), printable(embedding.name))
         _outputs.write_text(judging.html, html)
+    # Last, as nobody may be there to read it.
+    if judging.as_json:
+        say(account.to_json())
+    elif judging.report in (None, STDOUT):
+        say(str(account))
 
 
 def _check_outputs(source: Path, embedding: Path, judging: JudgementOptions) -> None:
@@ -83,7 +99,7 @@ def _check_outputs(source: Path, embedding: Path, judging: JudgementOptions) -> 
             "--report": judging.report,
         }
     )
-    _outputs.check_table(judging.points, source)
+    _outputs.check_table(judging.points, source, option="--points", formats=WITH_COLUMNS)
     _outputs.check_picture(judging.plot, source)
     _outputs.check_page(judging.html, source)
     _outputs.check_report(judging.report, source)
@@ -120,14 +136,10 @@ def _say_what_is_compared(table: Table, model: DTSNE) -> None:
         )
 
 
-def _write(
+def _write_tables(
     account: Account, Y: FloatArray, ids: TextArray | None, judging: JudgementOptions
 ) -> None:
-    if judging.as_json:
-        typer.echo(account.to_json())
-    elif judging.report is None:
-        typer.echo(str(account))
-    if judging.report is not None:
+    if judging.report is not None and judging.report != STDOUT:
         _outputs.write_report(judging.report, account, Y, ids)
     if judging.points is not None:
         # By another name than ours, as it may be the map of another tool.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -13,14 +14,17 @@ from dtsne import DTSNE, __version__
 from dtsne.cli import _outputs
 from dtsne.cli._labels import as_groups, for_account
 from dtsne.cli._maps import in_obs
+from dtsne.cli._mistakes import mistakes
+from dtsne.cli._outputs import STDOUT
 from dtsne.cli._pages import page_of
 from dtsne.cli._running import STOPPED
-from dtsne.scanpy._layout import entries_of
+from dtsne.cli._speech import printable, say
+from dtsne.scanpy._layout import _known, _params_of, entries_of
 from dtsne.tables import TableError, check_output, write_h5ad, write_table
+from dtsne.tables._formats import WRITTEN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+    from collections.abc import Iterator, Mapping
 
     from dtsne._typing import FloatArray
     from dtsne.account import Account
@@ -49,12 +53,12 @@ class Job:
     @property
     def title(self) -> str:
         """What stands above picture and page."""
-        return self.products.title or self.source.name
+        return printable(self.products.title or self.source.name)
 
 
 def make_map(source: Path, products: Products, reading: InputOptions, model: DTSNE) -> None:
     """Read, fit and write; what can be refused is refused before the fit."""
-    _check_outputs(source, products, reading)
+    _check_outputs(source, products, reading, model)
     table = reading.read(source)
     groups = as_groups(table.labels, reading.label, source)
     job = Job(source, products, reading, table, groups, model)
@@ -73,27 +77,32 @@ def make_map(source: Path, products: Products, reading: InputOptions, model: DTS
         raise typer.Exit(STOPPED)
 
 
-def _check_outputs(source: Path, products: Products, reading: InputOptions) -> None:
+def _check_outputs(source: Path, products: Products, reading: InputOptions, model: DTSNE) -> None:
     output = products.output
+    checkpoint = None if model.checkpoint is None else Path(model.checkpoint)
     named = {
         "-o": output,
         "--plot": products.plot,
         "--html": products.html,
         "--report": products.report,
+        "--checkpoint": checkpoint,
     }
     _outputs.check_different(named)
+    is_anndata = reading.is_anndata(source)
     if output is not None and output.suffix.lower() == ".h5ad":
-        if not reading.is_anndata(source):
+        if not is_anndata:
             raise TableError(
                 f"{output}: an .h5ad is written as a copy of the one that was read, and {source} "
                 "is none; name a .csv or .parquet."
             )
         _check_anndata(output, source, products)
     else:
-        _outputs.check_table(output, source)
+        formats = (*WRITTEN, "h5ad") if is_anndata else WRITTEN
+        _outputs.check_table(output, source, option="-o", formats=formats)
     _outputs.check_picture(products.plot, source)
     _outputs.check_page(products.html, source)
     _outputs.check_report(products.report, source)
+    _outputs.check_checkpoint(checkpoint, source)
 
 
 def _check_anndata(output: Path, source: Path, products: Products) -> None:
@@ -122,7 +131,8 @@ def _fit(job: Job) -> bool:
     model, output = job.model, job.products.output
     stopped = False
     try:
-        model.fit(job.table.X)
+        with mistakes(model.checkpoint):
+            model.fit(job.table.X)
     except KeyboardInterrupt:
         if not hasattr(model, "embedding_"):
             _LOGGER.warning("stopped before there was a map; nothing was written.")
@@ -147,7 +157,8 @@ def _fit_tsne(job: Job) -> bool:
     parameters = {**job.model.get_params(), "density_scale": 0.0, "checkpoint": None}
     _LOGGER.info("t-SNE's map, to compare")
     try:
-        job.others[_TSNE] = DTSNE(**parameters).fit_transform(job.table.X)
+        with mistakes():
+            job.others[_TSNE] = DTSNE(**parameters).fit_transform(job.table.X)
     except KeyboardInterrupt:
         _LOGGER.warning("stopped: t-SNE's map is left out.")
         return True
@@ -164,15 +175,19 @@ def _account(job: Job) -> Account | None:
 def _write_others(job: Job, account: Account | None) -> None:
     """Write what was asked for beside the map."""
     products, Y = job.products, job.model.embedding_
-    if products.report is not None and account is not None:
+    if products.report is not None and products.report != STDOUT and account is not None:
         _outputs.write_report(products.report, account, Y, job.table.ids)
     if products.plot is not None:
-        _outputs.write_picture(products.plot, _drawn(job, account))
+        with mistakes():
+            drawn = _drawn(job, account)
+        _outputs.write_picture(products.plot, drawn)
     if products.html is not None and account is not None:
         maps = {_DTSNE: Y, **job.others}
         groups = (job.reading.label, job.groups)
         html = page_of(maps, account, job.table, groups, job.title)
         _outputs.write_text(products.html, html)
+    if products.report == STDOUT:  # last, as nobody may be there to read it
+        say(str(account))
 
 
 def _drawn(job: Job, account: Account | None) -> Any:
@@ -194,12 +209,22 @@ def _write_map(job: Job, account: Account | None) -> None:
     if output.suffix.lower() == ".h5ad":
         _write_anndata(job, output, columns, account)
     else:
-        taken = {"id", *columns, *(f"dtsne_{i + 1}" for i in range(model.n_components))}
-        carried = {
-            f"{name} (given)" if name in taken else name: values
-            for name, values in job.table.fields.items()
-        }
+        # Of those that the map itself may have, "dtsne" is its name in an .npz.
+        axes = (f"dtsne_{i + 1}" for i in range(model.n_components))
+        taken = {"id", "dtsne", *axes, *columns}
+        carried = renamed(job.table.fields, taken)
         write_table(output, model.embedding_, ids=job.table.ids, fields={**carried, **columns})
+
+
+def renamed(fields: Mapping[str, Field], taken: set[str]) -> dict[str, Field]:
+    """Return the columns of the user, those whose names we need under others."""
+    found: dict[str, Field] = {}
+    for name, values in fields.items():
+        new = name
+        while new in taken or (new != name and (new in fields or new in found)):
+            new = f"{new} (given)"
+        found[new] = values
+    return found
 
 
 def _known_of_points(model: DTSNE, account: Account | None) -> dict[str, Field]:
@@ -213,9 +238,13 @@ def _write_anndata(
 ) -> None:
     """Write the map into a copy of the input, under the names of :mod:`dtsne.scanpy`."""
     model = job.model
-    record: dict[str, Any] = {"dtsne": {"version": __version__, "n_iter": int(model.n_iter_)}}
+    said = job.reading.said()
+    params = _known({**_params_of(model), **said})
+    record: dict[str, Any] = {
+        "dtsne": {"params": params, "version": __version__, "n_iter": int(model.n_iter_)}
+    }
     if account is not None:
-        record = entries_of(model, account, params=job.reading.said()).uns
+        record = entries_of(model, account, params=said).uns
     write_h5ad(
         output,
         job.source,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dtsne.cli._numbers import check_size
 from dtsne.scanpy._layout import _COLUMNS
 from dtsne.tables import read_embedding
 from dtsne.tables._anndata import opened, size
@@ -73,6 +74,7 @@ def read_map(
 ) -> MapFile:
     """Read a map that `embed` or another tool wrote."""
     Y, ids = read_embedding(path, format=file_format, columns=columns, id_column=id_column, key=key)
+    check_size(Y, path)
     name = format_of(path, file_format, MAPS)
     # Unlike the numbers of data, these may have gaps; so they are not read as such.
     if name == "npy":

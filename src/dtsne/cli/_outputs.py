@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import logging
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from dtsne.cli._plot import DPI, PAGES, PICTURES
 from dtsne.cli._usage import UsageError
 from dtsne.plots._axes import new_figure
 from dtsne.tables import TableError, check_output, write_table
 from dtsne.tables._anndata import anndata_io
 from dtsne.tables._files import format_of
+from dtsne.tables._formats import WITH_COLUMNS, WRITTEN, in_words, suffixes_of
 from dtsne.tables._optional import arrow
 from dtsne.tables._whole import whole_file
 
@@ -26,41 +29,44 @@ if TYPE_CHECKING:
 _LOGGER = logging.getLogger(__name__)
 
 STDOUT = Path("-")
-PICTURES = (".png", ".pdf", ".svg")
-PAGES = (".html", ".htm")
 _TEXTS = (".md", ".txt", ".json")
-_TABLES = frozenset({"csv", "tsv", "parquet", "feather", "npy", "npz"})
 # What imports the package that a format is written with, or says how to get it.
 _WRITTEN_BY: dict[str, Callable[[], object]] = {
     "parquet": arrow,
     "feather": arrow,
     "h5ad": anndata_io,
 }
-_DOTS_PER_INCH = 150
 
 
 def check_different(paths: Mapping[str, Path | None]) -> None:
     """Refuse that one file is to hold two things."""
-    seen: dict[Path, str] = {}
+    seen: dict[str, str] = {}
     for option, path in paths.items():
         if path is None or path == STDOUT:
             continue
-        other = seen.setdefault(path.absolute(), option)
+        other = seen.setdefault(os.path.realpath(path), option)
         if other != option:
             raise UsageError(f"{other} and {option} both name {path}; name two files.")
 
 
-def check_table(path: Path | None, source: Path | None) -> None:
+def check_table(
+    path: Path | None, source: Path, *, option: str, formats: Sequence[str] = WRITTEN
+) -> None:
     """Raise what writing a table would raise."""
-    if path is not None:
-        check_output(path, source)
-        require(format_of(path, None, _TABLES))
+    if path is None:
+        return
+    check_output(path, source)
+    try:
+        file_format = format_of(path, None, formats)
+    except TableError:
+        raise _unknown_suffix(path, suffixes_of(formats), option) from None
+    require(file_format)
 
 
-def check_picture(path: Path | None, source: Path | None, *, option: str = "--plot") -> None:
+def check_picture(path: Path | None, source: Path | None) -> None:
     """Raise what drawing a picture would raise."""
     if path is not None:
-        _check_suffix(path, PICTURES, option)
+        check_suffix(path, PICTURES, "--plot")
         check_output(path, source)
         new_figure((1, 1))  # its absence is an error before the work
 
@@ -68,11 +74,11 @@ def check_picture(path: Path | None, source: Path | None, *, option: str = "--pl
 def check_page(path: Path | None, source: Path | None) -> None:
     """Raise what writing a page would raise."""
     if path is not None:
-        _check_suffix(path, PAGES, "--html")
+        check_suffix(path, PAGES, "--html")
         check_output(path, source)
 
 
-def check_report(path: Path | None, source: Path | None) -> None:
+def check_report(path: Path | None, source: Path) -> None:
     """Raise what writing an account would raise."""
     if path is None or path == STDOUT:
         return
@@ -80,13 +86,19 @@ def check_report(path: Path | None, source: Path | None) -> None:
         check_output(path, source)
         return
     try:
-        check_table(path, source)
-    except TableError as error:
+        check_table(path, source, option="--report", formats=WITH_COLUMNS)
+    except typer.BadParameter as error:
         raise typer.BadParameter(
             f"{path}: an account is written to .md, .txt or .json, and its table of points to "
-            ".csv, .tsv, .parquet, .feather or .npz.",
+            f"{in_words(WITH_COLUMNS)}.",
             param_hint="--report",
         ) from error
+
+
+def check_checkpoint(path: Path | None, source: Path) -> None:
+    """Raise what keeping the fit in a file would raise."""
+    if path is not None:
+        check_output(path, source)
 
 
 def require(file_format: str) -> None:
@@ -96,10 +108,7 @@ def require(file_format: str) -> None:
 
 
 def write_report(path: Path, account: Account, Y: FloatArray, ids: TextArray | None) -> None:
-    """Write an account in the format of the suffix, or to standard output."""
-    if path == STDOUT:
-        typer.echo(str(account))
-        return
+    """Write an account in the format of the suffix."""
     texts: dict[str, Callable[[], str]] = {
         ".md": account.to_markdown,
         ".json": account.to_json,
@@ -131,7 +140,7 @@ def write_text(path: Path, text: str) -> None:
     wrote(path)
 
 
-def write_picture(path: Path, drawn: Any, dots_per_inch: float = _DOTS_PER_INCH) -> None:
+def write_picture(path: Path, drawn: Any, dots_per_inch: float = DPI) -> None:
     """Write a figure, or the figure of some axes."""
     figure = getattr(drawn, "figure", drawn)
     with whole_file(path) as part:
@@ -144,8 +153,13 @@ def wrote(path: Path) -> None:
     _LOGGER.info("wrote %s", path)
 
 
-def _check_suffix(path: Path, known: Sequence[str], option: str) -> None:
+def check_suffix(path: Path, known: Sequence[str], option: str) -> None:
+    """Refuse a file whose name does not say what it is to be."""
     if path.suffix.lower() not in known:
-        raise typer.BadParameter(
-            f"{path}: the suffix has to be one of {', '.join(known)}.", param_hint=option
-        )
+        raise _unknown_suffix(path, known, option)
+
+
+def _unknown_suffix(path: Path, known: Sequence[str], option: str) -> typer.BadParameter:
+    return typer.BadParameter(
+        f"{path}: the suffix has to be one of {', '.join(known)}.", param_hint=option
+    )

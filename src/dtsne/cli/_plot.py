@@ -3,19 +3,24 @@
 # Annotations are evaluated here, as Typer reads them.
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from dtsne.cli._options import Options, completing, separated, with_options
-from dtsne.cli._running import stops
-from dtsne.cli._speech import Speech
+from dtsne.cli._speech import Speech, printable
+from dtsne.cli._usage import UsageError
 from dtsne.tables._formats import MAPS, in_words
 
 if TYPE_CHECKING:
     from dtsne.cli._maps import MapFile
 
 KINDS = ("map", "radius", "residual", "radius-plot")
+PICTURES, PAGES = (".png", ".pdf", ".svg"), (".html", ".htm")
+SIZE, DPI = 6.0, 150.0  # inches, and dots per inch
+_SIZES, _DPIS = (1.0, 100.0), (10.0, 2400.0)
+# Dots to a side; a square of them takes a gigabyte and a half.
+_MOST_DOTS = 20_000
 EXAMPLE = "Example: dtsne plot map.csv -o residual.png --kind residual"
 
 
@@ -23,6 +28,61 @@ def _known_kind(text: str) -> str:
     if text not in KINDS:
         raise typer.BadParameter(f"{text!r} is not known; choose {', '.join(KINDS)}.")
     return text
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """What is drawn, and how; None stands for what was not said."""
+
+    kind: str
+    by: str | None
+    title: str
+    size: float | None
+    dpi: float | None
+    legend: bool | None
+    names: bool | None
+
+    def check(self, output: Path) -> None:
+        """Refuse what cannot be drawn, and what would be left aside in silence."""
+        for flag, value, (least, most) in (
+            ("--size", self.size, _SIZES),
+            ("--dpi", self.dpi, _DPIS),
+        ):
+            if value is not None and not least <= value <= most:
+                raise UsageError(f"{flag} {value:g} has to be from {least:g} to {most:g}.")
+        dots = (self.size or SIZE) * (self.dpi or DPI)
+        if dots > _MOST_DOTS:
+            raise UsageError(
+                f"--size {self.size or SIZE:g} at --dpi {self.dpi or DPI:g} is {dots:,.0f} dots "
+                f"wide, and a picture is {_MOST_DOTS:,} at most; lower one of them."
+            )
+        if output.suffix.lower() in PAGES:
+            self._refuse("a page", "kind", "size", "dpi", "legend", "names")
+        elif self.kind in ("radius", "residual"):
+            self._refuse(f"--kind {self.kind}", "by")
+        elif self.kind == "radius-plot":
+            self._refuse("--kind radius-plot", "legend", "names")
+
+    def _refuse(self, what: str, *useless: str) -> None:
+        given = [name for name in useless if getattr(self, name) not in (None, KINDS[0])]
+        if given:
+            flags = ", ".join(f"--{name}" for name in given)
+            raise UsageError(f"{what} has no use for {flags}; leave that out.")
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Those of all pictures of maps."""
+        return {
+            "title": self.title,
+            "figsize": self.figsize,
+            "annotate": self.names is not False,
+            "legend": "auto" if self.legend is None else self.legend,
+        }
+
+    @property
+    def figsize(self) -> tuple[float, float]:
+        """Width and height in inches."""
+        return (self.size or SIZE, self.size or SIZE)
 
 
 @dataclass(frozen=True)
@@ -62,17 +122,18 @@ class MapFileOptions(Options):
     def read(self, path: Path) -> "MapFile":
         """Read the map."""
         from dtsne.cli._maps import read_map
+        from dtsne.cli._mistakes import mistakes
 
-        return read_map(
-            path,
-            file_format=self.map_format,
-            columns=separated(self.columns),
-            id_column=self.id_column,
-            key=self.key,
-        )
+        with mistakes(path):
+            return read_map(
+                path,
+                file_format=self.map_format,
+                columns=separated(self.columns),
+                id_column=self.id_column,
+                key=self.key,
+            )
 
 
-@stops
 @with_options
 def plot(
     embedding: Annotated[
@@ -120,11 +181,13 @@ def plot(
         typer.Option("--title", metavar="TEXT", help="The name of EMBEDDING by default."),
     ] = None,
     size: Annotated[
-        float, typer.Option("--size", metavar="FLOAT", min=1.0, help="Width in inches.")
-    ] = 6.0,
+        float | None,
+        typer.Option("--size", metavar="FLOAT", help=f"Width in inches.  [default: {SIZE:g}]"),
+    ] = None,
     dpi: Annotated[
-        float, typer.Option("--dpi", metavar="FLOAT", min=10.0, help="Dots per inch of a .png.")
-    ] = 150.0,
+        float | None,
+        typer.Option("--dpi", metavar="FLOAT", help=f"Dots per inch.  [default: {DPI:g}]"),
+    ] = None,
     legend: Annotated[
         bool | None,
         typer.Option(
@@ -133,14 +196,18 @@ def plot(
         ),
     ] = None,
     names: Annotated[
-        bool, typer.Option("--names/--no-names", help="Write the names of groups onto the map.")
-    ] = True,
+        bool | None,
+        typer.Option(
+            "--names/--no-names", help="Write the names of groups onto the map, as by default."
+        ),
+    ] = None,
     reading: MapFileOptions,
     speech: Speech,
 ) -> None:
     """Draw a map from a file."""
-    with speech.heard():
-        from dtsne.cli._draw import Drawing, draw
+    with speech.heard(embedding):
+        drawing = Drawing(kind, by, printable(title or embedding.name), size, dpi, legend, names)
+        drawing.check(output)
+        from dtsne.cli._draw import draw
 
-        drawing = Drawing(kind, by, title or embedding.name, size, dpi, legend, names)
         draw(embedding, output, reading, drawing)

@@ -1,6 +1,7 @@
 """``dtsne quality``: how faithful a map is, whoever made it."""
 
 # Annotations are evaluated here, as Typer reads them.
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,8 +11,8 @@ import typer
 from dtsne.cli._options import Options, completing, separated, with_options
 from dtsne.cli._parameters import FitOptions
 from dtsne.cli._reading import InputOptions
-from dtsne.cli._running import stops
 from dtsne.cli._speech import Speech
+from dtsne.cli._usage import UsageError
 from dtsne.tables._formats import MAPS, WITH_COLUMNS, in_words
 
 if TYPE_CHECKING:
@@ -75,11 +76,11 @@ class MapOptions(Options):
 
     def read(self, path: Path) -> "MapFile":
         """Read the map; errors name these options."""
-        from dtsne.cli._flags import MAP_FLAGS, in_flags
+        from dtsne.cli._flags import MAP_FLAGS
         from dtsne.cli._maps import read_map
-        from dtsne.tables import TableError
+        from dtsne.cli._mistakes import mistakes
 
-        try:
+        with mistakes(path, flags=MAP_FLAGS):
             return read_map(
                 path,
                 file_format=self.map_format,
@@ -87,8 +88,6 @@ class MapOptions(Options):
                 id_column=self.map_id,
                 key=self.map_key,
             )
-        except TableError as error:
-            raise TableError(in_flags(str(error), MAP_FLAGS)) from error
 
 
 class DataOptions(FitOptions):
@@ -172,13 +171,17 @@ class JudgementOptions(Options):
         ),
     ] = None
 
+    def check(self) -> None:
+        """Refuse what cannot be meant."""
+        if self.perplexity is not None and not 1 < self.perplexity < math.inf:
+            raise UsageError(f"--perplexity {self.perplexity:g} has to be a number above 1.")
+
     @property
     def reach(self) -> int:
         """Neighbour that radii reach to."""
         return self.k or (_REACH if self.perplexity is None else max(1, round(self.perplexity)))
 
 
-@stops
 @with_options
 def quality(
     source: Annotated[
@@ -206,7 +209,7 @@ def quality(
     files have them, and else by their order. The data should be that which the map was made of: the
     same transforms, and --n-pcs none if it was not reduced first.
     """
-    with speech.heard():
+    with speech.heard(source, embedding):
         from dtsne.cli._judge import judge
 
         judge(source, embedding, reading, map_reading, data, judging)

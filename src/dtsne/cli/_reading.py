@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _LOGGER = logging.getLogger(__name__)
 
 _PANEL = "The input"
+_PCA = "X_pca"
 _DELIMITERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " "}
 
 
@@ -150,32 +151,58 @@ class InputOptions(Options):
         """Refuse what cannot be meant."""
         if self.log1p and self.arcsinh is not None:
             raise UsageError("--log1p and --arcsinh exclude each other; give one of them.")
+        from dtsne.cli._flags import in_flags
+        from dtsne.tables import TableError
+        from dtsne.tables._options import Options as ReadOptions
+
+        try:
+            ReadOptions(delimiter=self._delimiter, decimal=self.decimal)
+        except TableError as error:
+            raise UsageError(in_flags(str(error))) from error
 
     def read(self, path: Path) -> Table:
         """Read the file, its numbers transformed as asked."""
+        from dtsne.cli._mistakes import mistakes
+        from dtsne.cli._numbers import check_size
         from dtsne.tables import read_table
 
-        table = read_table(
-            path,
-            format=self.input_format,
-            id_column=self.id_column,
-            label_column=self.label,
-            columns=separated(self.columns),
-            exclude=separated(self.exclude),
-            key=self.key,
-            layer=self.layer,
-            use_rep=self.use_rep,
-            transpose=self.transpose,
-            header=self.header,
-            delimiter=_DELIMITERS.get(self.delimiter or "", self.delimiter),
-            decimal=self.decimal,
-        )
-        _LOGGER.info(table.source)
-        return replace(table, X=self._transformed(table.X))
+        with mistakes(path):
+            table = read_table(
+                path,
+                format=self.input_format,
+                id_column=self.id_column,
+                label_column=self.label,
+                columns=separated(self.columns),
+                exclude=separated(self.exclude),
+                key=self.key,
+                layer=self.layer,
+                use_rep=self.use_rep,
+                transpose=self.transpose,
+                header=self.header,
+                delimiter=self._delimiter,
+                decimal=self.decimal,
+            )
+            _LOGGER.info(table.source)
+            self._hint(path)
+            X = self._transformed(table.X)
+            check_size(X, path)
+            return replace(table, X=X)
 
     def is_anndata(self, path: Path) -> bool:
         """Whether the input is an AnnData file."""
         return (self.input_format or path.suffix.lower().removeprefix(".")) == "h5ad"
+
+    def _hint(self, path: Path) -> None:
+        """Say that X was taken where principal components lie beside it."""
+        if self.layer is not None or self.use_rep is not None or not self.is_anndata(path):
+            return
+        from dtsne.tables._anndata import opened
+
+        with opened(path) as file:
+            if _PCA in file.get("obsm", ()):
+                _LOGGER.info(
+                    "X was taken, and %s is there too: --use-rep %s --n-pcs none", _PCA, _PCA
+                )
 
     def said(self) -> dict[str, Any]:
         """Return what of it changes the numbers, for the record."""
@@ -186,6 +213,10 @@ class InputOptions(Options):
             "arcsinh": self.arcsinh,
         }
         return {name: value for name, value in chosen.items() if value is not None}
+
+    @property
+    def _delimiter(self) -> str | None:
+        return _DELIMITERS.get(self.delimiter or "", self.delimiter)
 
     def _transformed(self, X: Any) -> Any:
         from dtsne import tables

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dtsne.cli._running import STOPPED
+from dtsne.cli._speech import say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,7 +57,7 @@ def reproduce(
     except KeyboardInterrupt:
         typer.echo(f"stopped; {output} has what is done, and the same command goes on", err=True)
         raise typer.Exit(STOPPED) from None
-    typer.echo(f"see {page}")
+    say(f"see {page}")
 
 
 def _check_names(option: str, asked: Sequence[str] | None, known: Sequence[str]) -> None:

@@ -1,33 +1,28 @@
 """How a command ends: its exit code, and one line for a mistake of the user's.
 
 0 all is well; 1 the data, a file or the machine is at fault, or a package is missing; 2 the command
-was called wrongly; 130 it was stopped by Ctrl-C.
+was called wrongly; 130 it was stopped by Ctrl-C; 141 standard output was closed, as by `head`.
 """
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import traceback
-from contextlib import contextmanager
-from functools import wraps
-from opcode import opmap
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import typer
 from typer.core import TyperGroup
 
-from dtsne.cli._flags import in_flags
-from dtsne.cli._speech import one_line
+from dtsne.cli._mistakes import described, ended, is_mistake
 from dtsne.cli._usage import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
-FAULT, WRONG_USAGE, STOPPED = 1, 2, 130
-
-# Whose checks are about what the user gave.
-_CHECKING = ("dtsne", "sklearn")
+FAULT, WRONG_USAGE, STOPPED, CLOSED = 1, 2, 130, 141
 
 
 class OneLineGroup(TyperGroup):
@@ -38,75 +33,72 @@ class OneLineGroup(TyperGroup):
         run: Any = super().main
         if not standalone_mode:
             return run(*args, standalone_mode=False, **extra)
-        sys.exit(_exit_code(lambda: run(*args, standalone_mode=False, **extra)))
+        given = args[0] if args else extra.get("args")
+        arguments = sys.argv[1:] if given is None else given
+        code = _exit_code(lambda: run(*args, standalone_mode=False, **extra), arguments)
+        sys.exit(code if _all_is_printed() else code or FAULT)
+
+    def make_context(self, *args: Any, **extra: Any) -> Any:
+        """Read the arguments before the name of the command."""
+        with _ended_from_outside():
+            return super().make_context(*args, **extra)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command."""
+        with _ended_from_outside():
+            return super().invoke(ctx)
 
 
-def stops(command: Callable[..., None]) -> Callable[..., None]:
-    """Have a command say that Ctrl-C was heard, if it does nothing about it itself."""
-
-    @wraps(command)
-    def run(**values: Any) -> None:
-        try:
-            command(**values)
-        except KeyboardInterrupt as stop:
-            _tell(f"stopped; {_notes(stop) or 'nothing more was written.'}")
-            raise typer.Exit(STOPPED) from None
-
-    return run
+@contextmanager
+def _ended_from_outside() -> Iterator[None]:
+    """Take Ctrl-C, and a closed output, before Typer does, which says nothing of them."""
+    try:
+        yield
+    except KeyboardInterrupt as stop:
+        tell(f"stopped; {' '.join(getattr(stop, '__notes__', ())) or 'nothing more was written.'}")
+        raise typer.Exit(STOPPED) from None
+    except BrokenPipeError:
+        raise typer.Exit(CLOSED) from None
 
 
-def _exit_code(run: Callable[[], Any]) -> int:
+def _exit_code(run: Callable[[], Any], arguments: Sequence[str]) -> int:
     try:
         code = run()
     except UsageError as error:
-        _tell(f"{_ended(error.format_message())}{_where_to_look(error)}")
+        tell(f"{ended(error.format_message())}{_where_to_look(error)}")
         return WRONG_USAGE
     except Exception as error:
-        if is_mistake(error):
-            _tell(described(error))
-        else:
-            traceback.print_exception(error)
-            _tell(
-                "this is a fault of dtsne, not of yours; please report it, with the lines above "
-                "and with what `dtsne info` prints."
-            )
+        is_ours = not is_mistake(error)
+        if is_ours or _wants_traceback(arguments):
+            with suppress(OSError):
+                traceback.print_exception(error)
+        tell(
+            "this is a fault of dtsne, not of yours; please report it, with the lines above and "
+            "with what `dtsne info` prints."
+            if is_ours
+            else described(error)
+        )
         return FAULT
     return code if isinstance(code, int) else 0
 
 
-def is_mistake(error: Exception) -> bool:
-    """Whether an error is about what the user gave, and not about what we did with it."""
-    if isinstance(error, OSError | ImportError | MemoryError):
-        return True
-    return isinstance(error, ValueError | TypeError | ArithmeticError) and _was_found(error)
+def _wants_traceback(arguments: Sequence[str]) -> bool:
+    """Whether it was asked for, where an error is a mistake: by -v, or in the environment."""
+    return bool(os.environ.get("DTSNE_TRACEBACK")) or not {"-v", "--verbose"}.isdisjoint(arguments)
 
 
-def described(error: Exception) -> str:
-    """Say what went wrong in one line."""
-    text = in_flags(str(error)) or type(error).__name__
-    if isinstance(error, OSError) and error.strerror and error.filename:
-        text = f"{error.filename}: {error.strerror}"
-    if isinstance(error, MemoryError) and not _was_found(error):
-        text = f"the memory does not suffice ({text}); take fewer rows, or a larger machine."
-    notes = _notes(error)
-    return one_line(f"{_ended(text)} {notes}" if notes else text)
-
-
-def _notes(error: BaseException) -> str:
-    """Return what was added to an error on its way: what there is all the same."""
-    return " ".join(getattr(error, "__notes__", ()))
-
-
-def _was_found(error: Exception) -> bool:
-    """Whether it was raised by a check, with ``raise``, rather than by what did not work."""
-    trace = error.__traceback__
-    if trace is None:
+def _all_is_printed() -> bool:
+    """Whether standard output took everything; what it did not take goes nowhere."""
+    try:
+        if sys.stdout is not None:  # as it is where it was closed from the start
+            sys.stdout.flush()
+    except OSError:
+        # Python would try once more at its end, and complain.
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
         return False
-    while trace.tb_next is not None:
-        trace = trace.tb_next
-    package = str(trace.tb_frame.f_globals.get("__name__", "")).partition(".")[0]
-    instruction = trace.tb_frame.f_code.co_code[trace.tb_lasti]
-    return package in _CHECKING and instruction == opmap["RAISE_VARARGS"]
+    return True
 
 
 def _where_to_look(error: Any) -> str:
@@ -114,13 +106,10 @@ def _where_to_look(error: Any) -> str:
     return "" if context is None else f" See {context.command_path} --help."
 
 
-def _ended(text: str) -> str:
-    text = one_line(text)
-    return text if text.endswith((".", "?", "!")) else f"{text}."
-
-
-def _tell(text: str) -> None:
-    typer.echo(f"dtsne: {text}", err=True)
+def tell(text: str) -> None:
+    """Say something on standard error, if anybody listens there."""
+    with suppress(OSError):
+        typer.echo(f"dtsne: {text}", err=True)
 
 
 @contextmanager

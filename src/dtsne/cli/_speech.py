@@ -5,17 +5,19 @@ from __future__ import annotations
 import logging
 import sys
 import warnings
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from dtsne.cli._flags import in_flags
 from dtsne.cli._options import Options
+from dtsne.cli._usage import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 _LEVELS = (logging.WARNING, logging.INFO, logging.DEBUG)
 
@@ -28,7 +30,12 @@ class Speech(Options):
         bool, typer.Option("--quiet", "-q", help="Say nothing but errors, and show no progress.")
     ] = False
     verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Say more: every ten iterations, all warnings.")
+        bool,
+        typer.Option(
+            "--verbose",
+            "-v",
+            help="Say more: every ten iterations, all warnings, where an error came from.",
+        ),
     ] = False
 
     @property
@@ -36,9 +43,18 @@ class Speech(Options):
         """The `verbose` of the estimator: 0, 1 or 2."""
         return 0 if self.quiet else 2 if self.verbose else 1
 
+    def check(self) -> None:
+        """Refuse what cannot be meant."""
+        if self.quiet and self.verbose:
+            raise UsageError("--quiet and --verbose exclude each other; give one of them.")
+
     @contextmanager
-    def heard(self) -> Iterator[None]:
-        """Write messages and warnings of the package, and of those it uses, in one way."""
+    def heard(self, *kept: object) -> Iterator[None]:
+        """Write messages and warnings of the package, and of those it uses, in one way.
+
+        `kept` are names of files, which warnings speak of as they are.
+        """
+        self.check()
         # At the root, as a fit clears the line of its bar before handlers there are called.
         root, logger = logging.getLogger(), logging.getLogger("dtsne")
         handler = logging.StreamHandler(sys.stderr)
@@ -48,9 +64,10 @@ class Speech(Options):
         root.addHandler(handler)
         try:
             with warnings.catch_warnings():
-                if not sys.warnoptions:  # else the user has said what to show
-                    _choose(self.level)
-                warnings.showwarning = _show_warning
+                # Not what PYTHONWARNINGS says, which may be meant for other programs: "error" in it
+                # would end a command by what is only worth knowing.
+                _choose(self.level)
+                warnings.showwarning = partial(_show_warning, kept)
                 yield
         finally:
             root.removeHandler(handler)
@@ -66,14 +83,37 @@ def _choose(level: int) -> None:
         warnings.simplefilter("default")
 
 
-def _show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+def _show_warning(
+    kept: Sequence[object],
+    message: Warning | str,
+    category: type[Warning],
+    *_: Any,
+    **__: Any,
+) -> None:
     kind = "" if issubclass(category, UserWarning) else f" ({category.__name__})"
-    typer.echo(f"dtsne: warning: {one_line(in_flags(str(message)))}{kind}", err=True)
+    text = one_line(in_flags(str(message), kept=kept))
+    with suppress(OSError):
+        typer.echo(f"dtsne: warning: {text}{kind}", err=True)
+
+
+def say(text: str) -> None:
+    """Write a result to standard output."""
+    try:
+        typer.echo(text)
+    except BrokenPipeError:  # whoever read it has enough
+        raise
+    except OSError as error:
+        raise OSError(f"standard output cannot be written ({error.strerror}).") from error
 
 
 class _OneLine(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         return f"{record.name.partition('.')[0]}: {one_line(record.getMessage())}"
+
+
+def printable(text: str) -> str:
+    """Return the name of a file as text that can be drawn: it may hold bytes that are no text."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def one_line(text: str) -> str:

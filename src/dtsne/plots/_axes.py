@@ -65,4 +65,5 @@ def frame_map(ax: Axes, title: str | None) -> None:
     ax.autoscale_view()
     equal_aspect(ax)
     if title is not None:
-        ax.set_title(title, fontsize="medium")
+        # As everywhere with what users write: a "$" in the name of a file is no formula.
+        ax.set_title(title, fontsize="medium", parse_math=False)

@@ -130,7 +130,8 @@ def _draw_colorbar(axes: Sequence[Axes], quantity: Quantity) -> None:
     bar.outline.set_visible(False)
     bar.ax.tick_params(labelsize="small", length=2)
     if quantity.ticks:
-        bar.set_ticks(list(quantity.ticks), labels=list(quantity.ticks.values()))
+        texts = list(quantity.ticks.values())
+        bar.set_ticks(list(quantity.ticks), labels=texts, parse_math=False)
         bar.minorticks_off()
     if quantity.name:
-        bar.set_label(quantity.name, fontsize="small")
+        bar.set_label(quantity.name, fontsize="small", parse_math=False)

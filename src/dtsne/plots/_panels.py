@@ -97,7 +97,7 @@ def side_by_side(
     if axes is None and legend is not False:
         _share_legend(figure, labels, values, len(checked[last]), options, legend=legend)
     if title is not None:
-        figure.suptitle(title, fontsize="large")
+        figure.suptitle(title, fontsize="large", parse_math=False)
     return figure
 
 

@@ -87,7 +87,7 @@ def radius_plot(
     )
     equal_aspect(ax)
     if title is not None:
-        ax.set_title(title, fontsize="medium")
+        ax.set_title(title, fontsize="medium", parse_math=False)
     return ax
 
 

@@ -95,7 +95,8 @@ def density_scale_bar(
     line = Line2D([0, length / unit], [0, 0], color=color, linewidth=2, solid_capstyle="butt")
     bar.add_artist(line)
     written = TextArea(
-        text.format(length=_written(length)), textprops={"color": color, "fontsize": "small"}
+        text.format(length=_written(length)),
+        textprops={"color": color, "fontsize": "small", "parse_math": False},
     )
     packed = HPacker(children=[bar, written], align="center", pad=0, sep=5)
     below = loc == "below"

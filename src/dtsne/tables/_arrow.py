@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -127,11 +127,12 @@ def _decoded(column: Any) -> Field:
 def read_parquet(path: Path, options: Options) -> ArrowColumns:
     """Read a parquet file: the columns that are wanted, once it is clear that they fit."""
     parquet = arrow("pyarrow.parquet")
-    with reading(path, "a parquet file"):
+    # Opened here, and below: Arrow takes all names of files for UTF-8.
+    with reading(path, "a parquet file"), path.open("rb") as opened:
         # Text as categories, as it is stored: one long text, repeated, would else fill the memory.
-        schema = parquet.read_schema(path)
+        schema = parquet.read_schema(opened)
         texts = [field.name for field in schema if is_text(field.type)]
-        with parquet.ParquetFile(path, read_dictionary=texts) as file:
+        with parquet.ParquetFile(opened, read_dictionary=texts) as file:
             wanted = _wanted(schema, options.selection, path)
             n_rows = file.metadata.num_rows
             check_room(path, BYTES_PER_CELL * n_rows * len(wanted) + _stored(file.metadata, texts))
@@ -155,20 +156,21 @@ def read_feather(path: Path, options: Options) -> ArrowColumns:
     dataset = arrow("pyarrow.dataset")
     with path.open("rb") as file:
         is_stream = file.read(4) == b"\xff\xff\xff\xff"
-    with reading(path, "a Feather (Arrow) file"):
+    with reading(path, "a Feather (Arrow) file"), path.open("rb") as opened:
         if is_stream:
-            return _read_stream(path, options)
-        source = dataset.dataset(path, format="feather")
-        wanted = _wanted(source.schema, options.selection, path)
+            return _read_stream(opened, path, options)
+        source = dataset.IpcFileFormat().make_fragment(opened)
+        schema = source.physical_schema
+        wanted = _wanted(schema, options.selection, path)
         # Counting reads how long the batches are, and none of them.
         check_room(path, BYTES_PER_CELL * source.count_rows() * len(wanted))
-        return _with_index(source.to_table(columns=wanted), source.schema, path)
+        return _with_index(source.to_table(columns=wanted), schema, path)
 
 
-def _read_stream(path: Path, options: Options) -> ArrowColumns:
+def _read_stream(opened: IO[bytes], path: Path, options: Options) -> ArrowColumns:
     """Read Arrow's other form, which says only batch by batch how long it is."""
     pa, batches, n_bytes = arrow(), [], 0
-    with pa.memory_map(str(path)) as file, arrow("pyarrow.ipc").open_stream(file) as stream:
+    with arrow("pyarrow.ipc").open_stream(opened) as stream:
         wanted = _wanted(stream.schema, options.selection, path)
         for batch in stream:
             n_bytes += 2 * batch.nbytes

@@ -101,7 +101,12 @@ def _parsed(path: Path, layout: Layout, options: Options) -> Any:
     parse = csv.ParseOptions(delimiter=layout.delimiter, newlines_in_values=True)
     compression = "gzip" if is_gzip(path) else None
     try:
-        with reading(path, "a table of text"), pa.input_stream(path, compression) as stream:
+        # Opened here, as Arrow takes all names of files for UTF-8.
+        with (
+            reading(path, "a table of text"),
+            path.open("rb") as file,
+            pa.input_stream(file, compression) as stream,
+        ):
             return csv.read_csv(stream, read, parse, convert)
     except TableError as error:
         raise _bad_row(path, layout) or error from error.__cause__

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -20,14 +21,18 @@ from dtsne.tables._selection import Selection, check_finite, table_of
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from dtsne._typing import FloatArray, IntArray
     from dtsne.tables._columns import Columns
     from dtsne.tables._table import Field, TextArray
 
-_DIMENSIONS = (2, 3)
+_LOGGER = logging.getLogger(__name__)
+
+_DIMENSIONS = (1, 2, 3)
+# Of a single column it has to be clear otherwise that it is a map.
+_SEVERAL = (2, 3)
 _ID_NAMES = ("id", "ids", "cell_id", "cell", "barcode", "index")
 _KEYS = ("dtsne", "embedding", "Y")
 _XYZ = ("x", "y", "z")
@@ -41,7 +46,7 @@ def read_embedding(
     id_column: str | None = None,
     key: str | None = None,
 ) -> tuple[FloatArray, TextArray | None]:
-    """Read a map of two or three dimensions, also one that another tool wrote.
+    """Read a map of one to three dimensions, also one that another tool wrote.
 
     Parameters
     ----------
@@ -52,7 +57,7 @@ def read_embedding(
     columns : sequence of str, optional
         The columns of the coordinates. By default ``dtsne_1``, ``dtsne_2`` …; else the only ones
         whose names differ by a number at the end (``UMAP1``, ``UMAP2``); else x, y (and z); else
-        all columns of numbers, if they are two or three.
+        all columns of numbers, if they are two or three, or the only one.
     id_column : str, optional
         The column that names the points; by default one called id, cell, barcode or index, or the
         one that the format has a place for.
@@ -62,7 +67,7 @@ def read_embedding(
 
     Returns
     -------
-    Y : ndarray of shape (n, 2) or (n, 3)
+    Y : ndarray of shape (n, 1), (n, 2) or (n, 3)
         The map.
     ids : ndarray of str, shape (n,), or None
         The names of its points.
@@ -85,7 +90,7 @@ def read_embedding(
     axes = asked_for or _axes(found, id_column)
     table = table_of(found, Selection(axes, id_column=id_column))
     if table.X.shape[1] not in _DIMENSIONS:
-        raise TableError(f"{path}: a map has two or three columns, not {table.X.shape[1]:,}.")
+        raise TableError(f"{path}: a map has one to three columns, not {table.X.shape[1]:,}.")
     return table.X, table.ids
 
 
@@ -162,7 +167,7 @@ def _axes(columns: Columns, id_column: str | None) -> tuple[str, ...]:
         stem = re.fullmatch(r"(.*?)[ _.-]?\d+", name)
         if stem and stem[1]:
             numbered.setdefault(stem[1].lower(), []).append(name)
-    groups = [group for group in numbered.values() if len(group) in _DIMENSIONS]
+    groups = [group for group in numbered.values() if len(group) in _SEVERAL]
     lower = {name.lower(): name for name in numbers}
     if "dtsne" in numbered:
         return tuple(numbered["dtsne"])
@@ -170,7 +175,8 @@ def _axes(columns: Columns, id_column: str | None) -> tuple[str, ...]:
         return tuple(groups[0])
     if "x" in lower and "y" in lower:
         return tuple(lower[name] for name in _XYZ if name in lower)
-    if len(numbers) in _DIMENSIONS:
+    n_others = len(columns.names) - len(numbers) - (id_column is not None)
+    if len(numbers) in _SEVERAL or (len(numbers) == 1 and not n_others):
         return tuple(numbers)
     raise TableError(
         f"{columns.path} has {len(numbers):,} columns of numbers ({listed(numbers) or 'none'}), of "
@@ -180,12 +186,8 @@ def _axes(columns: Columns, id_column: str | None) -> tuple[str, ...]:
 
 def _key_in_archive(path: Path) -> str:
     with Archive.opened(path) as archive:
-        fitting = [
-            key
-            for key, (shape, _) in archive.headers.items()
-            if len(shape) == 2 and shape[1] in _DIMENSIONS
-        ]
-    return _only(fitting, path, _KEYS, "array")
+        shapes = {key: shape for key, (shape, _) in archive.headers.items()}
+    return _only(shapes, path, _KEYS, "array")
 
 
 def _from_anndata(path: Path, key: str | None) -> tuple[FloatArray, TextArray | None]:
@@ -194,27 +196,29 @@ def _from_anndata(path: Path, key: str | None) -> tuple[FloatArray, TextArray | 
         maps = file.get("obsm", {})
         if key is not None and key not in maps:
             raise unknown(key, list(maps), path, "entry of 'obsm' called")
-        fitting = [
-            name
-            for name, entry in maps.items()
-            if len(getattr(entry, "shape", ())) == 2 and entry.shape[1] in _DIMENSIONS
-        ]
-        chosen = key or _only(fitting, path, ("X_dtsne",), "entry of 'obsm'")
+        shapes = {name: getattr(entry, "shape", ()) for name, entry in maps.items()}
+        chosen = key or _only(shapes, path, ("X_dtsne",), "entry of 'obsm'")
         Y: Any = as_float(matrix(maps[chosen], path), path)
         ids = as_text(io.read_elem(file["obs"]).index)
     if hasattr(Y, "toarray") or Y.shape[1] not in _DIMENSIONS:
-        raise TableError(f"{path}: {chosen!r} is not a map of two or three columns.")
+        raise TableError(f"{path}: {chosen!r} is not a map of one to three columns.")
     names = default_names(Y.shape[1], chosen)
     check_finite(Y, names, MatrixColumns(path, path.name, Y, names))
     return Y, ids
 
 
-def _only(fitting: Sequence[str], path: Path, ours: Sequence[str], what: str) -> str:
-    for name in ours:
-        if name in fitting:
-            return name
-    if len(fitting) == 1:
-        return fitting[0]
-    if fitting:
-        raise TableError(f"{path} holds several maps: {listed(fitting)}; name one (key).")
-    raise TableError(f"{path} has no {what} of two or three columns; is it a map?")
+def _only(shapes: Mapping[str, tuple[int, ...]], path: Path, ours: Sequence[str], what: str) -> str:
+    """Choose the one that is a map, or the one that we wrote; say which, if there are others."""
+    tables = {name: shape[1] for name, shape in shapes.items() if len(shape) == 2}
+    fitting = [name for name, d in tables.items() if d in _SEVERAL]
+    chosen = next((name for name in ours if tables.get(name) in _DIMENSIONS), None)
+    if chosen is None and len(fitting) == 1:
+        chosen = fitting[0]
+    if chosen is None:
+        if fitting:
+            raise TableError(f"{path} holds several maps: {listed(fitting)}; name one (key).")
+        raise TableError(f"{path} has no {what} of two or three columns; is it a map?")
+    others = [name for name in tables if name != chosen]
+    beside = f", which also has {listed(others)}" if others else ""
+    _LOGGER.info("the map is %r of %s%s", chosen, path.name, beside)
+    return chosen

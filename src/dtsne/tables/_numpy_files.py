@@ -200,6 +200,14 @@ def _objects(where: str) -> TableError:
 
 
 def _check_matrix(X: NDArray[Any], where: str) -> None:
+    if X.dtype.names is not None:
+        names = X.dtype.names
+        first = ", ".join(f"X[{name!r}]" for name in names[:2])
+        raise TableError(
+            f"{where} holds records with the fields {listed(names)}, and not a table of numbers; "
+            f"save those to map as one (numpy.column_stack([{first}, …])), or all of them as a csv "
+            "(pandas.DataFrame(X).to_csv)."
+        )
     if X.ndim != 2:
         raise TableError(
             f"{where} has {X.ndim} dimensions (shape {X.shape}), and a table two: one row for each "

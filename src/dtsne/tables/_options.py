@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+_EXAMPLES = {"delimiter": "';'", "decimal": "','"}
+
+
 @dataclass(frozen=True)
 class Options:
     """Options of the formats; see `read_table`."""
@@ -26,6 +29,17 @@ class Options:
     header: bool | None = None
     delimiter: str | None = None
     decimal: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what divides no cells, and what no number has."""
+        for name, refused in (("delimiter", '"\r\n'), ("decimal", '"\r\n \t0123456789+-eE')):
+            value = getattr(self, name)
+            if value is not None and not (
+                len(value) == 1 and value.isascii() and value not in refused
+            ):
+                raise TableError(
+                    f"{name}={value!r} has to be one character of ASCII, such as {_EXAMPLES[name]}."
+                )
 
     def check(self, allowed: frozenset[str], name: str, path: Path) -> None:
         """Refuse options that the format does not have."""

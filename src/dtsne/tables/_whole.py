@@ -70,8 +70,7 @@ def check_output(
         raise OSError(f"{path} is not a file but a pipe or device; name a file to write to.")
     if source is not None and not overwrite_source and _are_same(path, Path(source)):
         raise FileExistsError(
-            f"{path} is the file that was read, and is not overwritten; name another, or say that "
-            "it may be."
+            f"{path} is the file that was read, and is not overwritten; name another."
         )
     folder = Path(os.path.realpath(path)).parent
     if not folder.is_dir():

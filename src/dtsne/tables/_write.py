@@ -149,10 +149,12 @@ def _cells(column: Field) -> Any:
 
 def _write_arrow(part: Path, columns: Mapping[str, Field], kind: str, path: Path) -> None:  # noqa: ARG001
     table = arrow().table({name: np.ascontiguousarray(c) for name, c in columns.items()})
-    if kind == "parquet":
-        arrow("pyarrow.parquet").write_table(table, part)
-    else:
-        arrow("pyarrow.feather").write_feather(table, str(part))
+    # Opened here, as Arrow takes all names of files for UTF-8.
+    with part.open("wb") as file:
+        if kind == "parquet":
+            arrow("pyarrow.parquet").write_table(table, file)
+        else:
+            arrow("pyarrow.feather").write_feather(table, file)
 
 
 def _write_npz(part: Path, columns: Mapping[str, Field]) -> None:
