@@ -378,6 +378,11 @@ def test_arrays_that_are_no_table(tmp_path):
     assert "holds text" in refused(tmp_path / "data.npy")
     np.save(tmp_path / "data.npy", np.zeros((5, 2), [("a", float)]))
     assert "structured" in refused(tmp_path / "data.npy")
+    np.save(tmp_path / "data.npy", np.zeros(5, [("a", float), ("b", int), ("c", "U3")]))
+    message = refused(tmp_path / "data.npy")
+    assert "fields 'a', 'b', 'c'" in message
+    assert "numpy.column_stack([X['a'], X['b'], …])" in message
+    assert "csv" in message
     np.save(tmp_path / "data.npy", np.zeros((0, 2)))
     assert "has no rows" in refused(tmp_path / "data.npy")
 

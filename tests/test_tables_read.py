@@ -482,7 +482,7 @@ def test_columns_of_a_map_can_be_named(write_text):
     found, ids = read_embedding(path, columns=["d", "b"], id_column="key")
     np.testing.assert_array_equal(found, [[4, 2], [8, 6]])
     assert list(ids) == ["u", "v"]
-    with pytest.raises(TableError, match="two or three columns, not 4"):
+    with pytest.raises(TableError, match="one to three columns, not 4"):
         read_embedding(path, columns=["[abcd]"])
 
 

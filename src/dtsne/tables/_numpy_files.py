@@ -204,8 +204,8 @@ def _check_matrix(X: NDArray[Any], where: str) -> None:
         names = X.dtype.names
         first = ", ".join(f"X[{name!r}]" for name in names[:2])
         raise TableError(
-            f"{where} holds records with the fields {listed(names)}, and not a table of numbers; "
-            f"save those to map as one (numpy.column_stack([{first}, …])), or all of them as a csv "
+            f"{where} holds records (a structured array) with the fields {listed(names)}; save "
+            f"those to map as a table (numpy.column_stack([{first}, …])), or all of them as a csv "
             "(pandas.DataFrame(X).to_csv)."
         )
     if X.ndim != 2:
