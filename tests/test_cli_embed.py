@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import re
+import sys
 
 import numpy as np
 import pytest
@@ -428,3 +430,58 @@ def test_a_checkpoint_is_taken_up(tmp_path, table):
     assert "c.npz is no checkpoint of dtsne, or a damaged one" in line
     assert "delete" not in line
     assert (tmp_path / "c.npz").read_text() == "no checkpoint"
+
+
+def test_a_column_may_have_the_name_of_the_map(tmp_path, data):
+    rows = [",".join(map(str, [*x, "a", "b", "c"])) for x in data[0]]
+    header = "m0,m1,m2,m3,dtsne,sigma,sigma (given)"
+    (tmp_path / "d.csv").write_text("\n".join([header, *rows]))
+    for suffix in ("npz", "csv"):
+        output = tmp_path / f"m.{suffix}"
+        done("embed", tmp_path / "d.csv", "-o", output, "--no-account", *QUICK, "-q")
+        assert read_embedding(output)[0].shape == (N, 2)
+    found = np.load(tmp_path / "m.npz")
+    given = ("dtsne (given)", "sigma (given) (given)", "sigma (given)")
+    assert [str(found[name][0]) for name in given] == ["a", "b", "c"]
+
+
+def test_principal_components_beside_x_are_hinted_at(tmp_path, data, ids):
+    anndata = pytest.importorskip("anndata")
+    source = tmp_path / "cells.h5ad"
+    options = ["-o", tmp_path / "m.csv", "--no-account", *QUICK]
+    anndata.AnnData(data[0], obsm={"X_pca": data[0]}).write_h5ad(source)
+    hint = "X was taken, and X_pca is there too: --use-rep X_pca --n-pcs none"
+    assert hint in done("embed", source, *options).stderr
+    assert hint not in done("embed", source, "--use-rep", "X_pca", *options).stderr
+    write_h5ad(source, data, ids)
+    assert hint not in done("embed", source, *options).stderr
+
+
+def test_parameters_are_kept_without_an_account(tmp_path, data, ids):
+    anndata = pytest.importorskip("anndata")
+    write_h5ad(tmp_path / "cells.h5ad", data, ids)
+    options = ["--arcsinh", "5", "--no-account", *QUICK, "-q"]
+    done("embed", tmp_path / "cells.h5ad", "-o", tmp_path / "out.h5ad", *options)
+    written = anndata.read_h5ad(tmp_path / "out.h5ad").uns["dtsne"]
+    assert written["params"]["perplexity"] == 8.0
+    assert written["params"]["arcsinh"] == 5.0
+    assert written["n_iter"] == 20
+    assert "quality" not in written
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are bytes")
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "feather", "npz", "h5ad"])
+def test_names_of_files_need_not_be_text(tmp_path, data, ids, suffix):
+    pytest.importorskip("matplotlib")
+    folder = tmp_path / os.fsdecode(b"caf\xe9")
+    folder.mkdir()
+    source, output = folder / f"d\udce9.{suffix}", folder / f"m\udce9.{suffix}"
+    if suffix == "h5ad":
+        pytest.importorskip("anndata")
+    WRITERS[suffix](tmp_path / f"d.{suffix}", data, ids)
+    (tmp_path / f"d.{suffix}").rename(source)
+    shown = ["--plot", folder / "p.png", "--html", folder / "p.html"]
+    done("embed", source, "-o", output, *shown, *QUICK, "-q")
+    done("plot", output, "-o", folder / "q.png", "-q")
+    done("plot", output, "-o", folder / "q.html", "-q")
+    done("quality", source, output, *shown, "-q")

@@ -6,6 +6,7 @@ import logging
 import os
 import pickle
 import signal
+import subprocess
 import sys
 import time
 import warnings
@@ -159,6 +160,16 @@ def test_what_does_not_fit_into_memory(tmp_path, table, monkeypatch):
         (["-o", "m.csv", "--report", "m.csv"], "both name m.csv"),
         (["-o", "m.csv", "--compare-tsne"], "is shown by --plot and --html"),
         (["-o", "m.csv", "--no-account", "--report"], "drop --no-account"),
+        (["-o", "m.csv", "--no-account", "--k", "5"], "drop --no-account"),
+        (["-o", "m.csv", "-q", "-v"], "--quiet and --verbose exclude each other"),
+        (["-o", "m.csv", "--delimiter", "ab"], "--delimiter ab has to be one character"),
+        (["-o", "m.csv", "--delimiter", "§"], "has to be one character of ASCII"),
+        (["-o", "m.csv", "--delimiter", '"'], "has to be one character of ASCII"),
+        (["-o", "m.csv", "--delimiter", ""], "has to be one character of ASCII"),
+        (["-o", "m.csv", "--decimal", "ab"], "--decimal ab has to be one character"),
+        (["-o", "m.csv", "--decimal", "1"], "--decimal 1 has to be one character"),
+        (["-o", "m.csv", "--perplexity", "nan"], "--perplexity nan has to be a number above 1"),
+        (["-o", "m.csv", "--perplexity", "inf"], "--perplexity inf has to be a number above 1"),
         (["-o", "m.csv", "--checkpoint", "m.csv"], "-o and --checkpoint both name m.csv"),
         (["-o", "m.xyz"], "has to be one of .csv, .tsv, .tab, .parquet"),
         (["--plot", "m.gif"], "has to be one of .png, .pdf, .svg"),
@@ -179,6 +190,35 @@ def test_wrong_usage_is_one_line(table, options, said, monkeypatch):
 def test_commands_are_suggested():
     assert "'embed'" in refused("embde", code=2)
     assert "INPUT" in refused("embed", code=2)
+
+
+def test_a_report_that_took_the_input_is_named(table):
+    line = refused("embed", "--report", table, "-o", "m.csv", code=2)
+    assert f"--report took {table}" in line
+    assert "took" not in refused("embed", "--report", "-", "-o", "m.csv", code=2)
+    assert "took" not in refused("embed", "--report", "-o", "m.csv", code=2)
+
+
+def test_one_file_under_two_names_is_one_file(tmp_path, table):
+    (tmp_path / "link.csv").symlink_to(tmp_path / "m.csv")
+    outputs = ["-o", tmp_path / "m.csv", "--report", tmp_path / "link.csv"]
+    assert "both name" in refused("embed", table, *outputs, code=2)
+
+
+def test_names_of_files_are_not_rewritten(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    X, types = three_groups()
+    for name in ("tol data.csv", "max_iter=3 (key).csv"):
+        line = refused("embed", name, "-o", "m.csv")
+        assert line == f"dtsne: there is no file {name}; check its name and folder."
+        write_csv(tmp_path / name, X, types)
+        line = refused("embed", name, "-o", "m.csv", "--label", "tol typ", "-q")
+        assert line.startswith(f"dtsne: {name} has no column 'tol typ'; the nearest: 'type'")
+        write_csv(tmp_path / name, X, types, ["1"] * len(X))
+        said = done("embed", name, "-o", "m.csv", "--id", "cell", "--no-account", *QUICK).stderr
+        assert f"dtsne: warning: {name}: 89 ids occur more than once" in said
+        line = refused("quality", name, name, "--map-columns", "tol", "-q", "--exclude", "cell")
+        assert line.startswith(f"dtsne: {name} has no column 'tol'")
 
 
 # --- a fault of ours ---
@@ -276,6 +316,81 @@ def test_streams_and_exit_codes_of_the_process(tmp_path, table):
         out, err = process.communicate(timeout=120)
     assert process.returncode == 2
     assert "Traceback" not in err
+
+
+def test_warnings_never_end_a_command(tmp_path, table):
+    warned = ["embed", table, "-o", tmp_path / "m.csv", "--max-iter", "20", "--no-account"]
+    with start(*warned, env={"PYTHONWARNINGS": "error"}) as process:
+        out, err = process.communicate(timeout=120)
+    assert (process.returncode, out) == (0, ""), err
+    assert "dtsne: warning: --perplexity 100 is too large for 90 points" in err
+
+
+def test_a_warning_as_an_error_is_one_line(monkeypatch):
+    def warn():
+        warnings.warn("old", DeprecationWarning, stacklevel=1)
+
+    monkeypatch.setattr("dtsne.cli._info.collect", warn)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert "old" in refused("info")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes")
+@pytest.mark.parametrize("command", ["embed", "quality"])
+def test_a_closed_pipe_costs_no_other_output(tmp_path, table, command):
+    pytest.importorskip("matplotlib")
+    np.save(tmp_path / "Y.npy", three_groups()[0][:, :2])
+    picture, page = tmp_path / "p.png", tmp_path / "p.html"
+    arguments = {
+        "embed": ["embed", table, "--report", *QUICK],
+        "quality": ["quality", table, tmp_path / "Y.npy"],
+    }[command]
+    reading, writing = os.pipe()
+    os.close(reading)
+    shown = ["--plot", picture, "--html", page, "-q"]
+    with start(*arguments, *shown, stdout=writing) as process:
+        os.close(writing)
+        _, err = process.communicate(timeout=120)
+    assert (process.returncode, err) == (141, "")
+    assert picture.exists()
+    assert page.exists()
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="/dev/full")  # noqa: PTH110
+def test_a_full_disk_behind_standard_output_is_one_line(tmp_path, table):
+    with (
+        open("/dev/full", "w") as full,  # noqa: PTH123
+        start("embed", table, "-o", tmp_path / "m.csv", "--report", *QUICK, "-q", stdout=full) as p,
+    ):
+        _, err = p.communicate(timeout=120)
+    assert p.returncode == 1
+    assert err == (
+        "dtsne: standard output cannot be written (No space left on device). "
+        f"{tmp_path / 'm.csv'} has the map.\n"
+    )
+
+
+@pytest.mark.parametrize("module", ["dtsne.cli._app", "typer", "dtsne.cli._make_map", "numba"])
+def test_ctrl_c_while_modules_are_loaded(tmp_path, table, module):
+    script = (
+        "import builtins, sys\n"
+        "load = builtins.__import__\n"
+        "def stop(name, *rest, **more):\n"
+        f"    if name == {module!r}: raise KeyboardInterrupt\n"
+        "    return load(name, *rest, **more)\n"
+        "from dtsne.cli import main\n"
+        "builtins.__import__ = stop\n"
+        f"sys.argv = ['dtsne', 'embed', {str(table)!r}, '-o', {str(tmp_path / 'm.csv')!r}]\n"
+        "main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert done.returncode in (130, -signal.SIGINT)  # 130 in a shell, either way
+    assert done.stdout == ""
+    assert done.stderr.startswith("dtsne: stopped")
+    assert len(done.stderr.splitlines()) == 1
 
 
 def interrupt(process, log, text):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
+import sys
 import tomllib
 from pathlib import Path
 
@@ -96,11 +97,24 @@ def test_options_of_the_input_are_those_of_the_reader():
         ("no column 'max_iter'", "no column 'max_iter'"),
         ("fft_tolerance=0.01; raise it", "--fft-tolerance 0.01; raise it"),
         ("say so (decimal=',').", "say so (--decimal ',')."),
+        (
+            "n_jobs=0 leaves no thread; use None for all",
+            "--n-jobs 0 leaves no thread; use none for all",
+        ),
+        ("no column 'tol x', nor \"n_pcs=3\"", "no column 'tol x', nor \"n_pcs=3\""),
+        ("t-SNE's tol is n_pcs' tol", "t-SNE's --tol is --n-pcs' --tol"),
     ],
 )
 def test_messages_name_options(message, said):
     assert in_flags(message) == said
     assert in_flags(said) == said
+
+
+def test_what_the_user_wrote_is_kept():
+    files = ["tol data.csv", None, "", "m", "n_pcs=3 (key)"]
+    message = "tol data.csv: raise tol; m max_iter n_pcs=3 (key) n_pcs=3 (key)"
+    said = "tol data.csv: raise --tol; m --max-iter n_pcs=3 (key) n_pcs=3 (key)"
+    assert in_flags(message, kept=files) == said
 
 
 def test_messages_about_a_map_name_its_options():
@@ -201,6 +215,42 @@ def test_info_asks_torch_only_if_it_is_there(monkeypatch):
 
     monkeypatch.setattr(_info, "find_spec", lambda name: None)
     assert "torch is not installed" in _info._gpu()
+
+
+def test_info_goes_on_where_something_is_broken(monkeypatch):
+    from dtsne.cli import _info
+
+    def broken(*_, **__):
+        raise OSError("libcudart.so.12: cannot open shared object file")
+
+    monkeypatch.delenv("DTSNE_DATA", raising=False)
+    monkeypatch.setattr("importlib.metadata.version", broken)
+    monkeypatch.setattr(_info, "find_spec", broken)
+    monkeypatch.setattr("dtsne._memory.available_memory", broken)
+    shown = done("info").stdout
+    reason = "not known: OSError: libcudart.so.12: cannot open shared object file"
+    for entry in ("gpu", "free memory", "data sets"):
+        assert re.search(rf"^{entry} +{re.escape(reason)}$", shown, re.MULTILINE)
+    assert re.search(r"^threads +\d", shown, re.MULTILINE)
+    assert "numpy           not known: OSError" in shown
+
+
+def test_info_counts_what_numba_keeps(monkeypatch, tmp_path):
+    from dtsne.cli import _info
+
+    package = tmp_path / "dtsne"
+    for folder in ("__pycache__", "quality/__pycache__"):
+        (package / folder).mkdir(parents=True)
+        (package / folder / "a.nbi").write_bytes(b"1")
+    monkeypatch.setattr(_info, "__file__", str(package / "cli" / "_info.py"))
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    assert "(2 files" in _info._numba_cache()
+    for file in list(package.rglob("*.nbi")):
+        file.unlink()
+    monkeypatch.setattr(_info.os, "access", lambda *_: False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    if sys.platform == "linux":
+        assert _info._numba_cache().startswith(str(tmp_path / "cache" / "numba"))
 
 
 def test_info_knows_the_packages_of_the_project():

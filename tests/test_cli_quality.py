@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 from cli_support import QUICK, done, refused, three_groups, write_csv
+from test_page import header_of
 
 from dtsne.account import Account, account_of
 from dtsne.tables import read_embedding, read_table
@@ -134,6 +135,71 @@ def test_a_map_that_is_not_clear_is_asked_about_by_flag(folder, tmp_path):
     done("quality", folder / "cells.csv", tmp_path / "m.csv", "--map-columns", "a,b", "-q")
 
 
+@pytest.mark.parametrize(
+    ("perplexity", "code", "said"),
+    [
+        ("nan", 2, "--perplexity nan has to be a number above 1"),
+        ("inf", 2, "--perplexity inf has to be a number above 1"),
+        ("0.5", 2, "--perplexity 0.5 has to be a number above 1"),
+        ("90", 1, "has 90 points, which no map of --perplexity 90 has"),
+    ],
+)
+def test_a_perplexity_that_no_map_has(folder, perplexity, code, said):
+    arguments = ["quality", folder / "cells.csv", folder / "umap.csv", "--id", "cell"]
+    assert said in refused(*arguments, "--perplexity", perplexity, code=code)
+
+
+@pytest.mark.parametrize("of_map", [True, False])
+def test_numbers_whose_squares_overflow_are_refused(tmp_path, data, of_map):
+    X, Y = data[0], data[0][:, :2]
+    np.save(tmp_path / "X.npy", X if of_map else -1e200 * X)
+    np.save(tmp_path / "Y.npy", 1e200 * Y if of_map else Y)
+    line = refused("quality", tmp_path / "X.npy", tmp_path / "Y.npy")
+    assert f"{'Y' if of_map else 'X'}.npy holds numbers as large as" in line
+    assert "rescale them" in line
+    if not of_map:
+        line = refused("embed", tmp_path / "X.npy", "-o", tmp_path / "m.csv", *QUICK)
+        assert "rescale them" in line
+
+
+@pytest.mark.parametrize("suffix", ["csv", "npy", "npz", "h5ad"])
+def test_a_map_of_one_dimension_is_judged(tmp_path, folder, data, suffix):
+    source = folder / "cells.csv"
+    if suffix == "h5ad":
+        anndata = pytest.importorskip("anndata")
+        source = tmp_path / "cells.h5ad"
+        anndata.AnnData(data[0], obsm={"X_tsne": data[0][:, :2]}).write_h5ad(source)
+    output = tmp_path / f"m.{suffix}"
+    done("embed", source, "-o", output, "--n-components", "1", *QUICK, "-q")
+    found = json.loads(done("quality", source, output, "--json", "-q").stdout)
+    assert len(found["points"]["log_radius_map"]) == N
+    line = refused("plot", output, "-o", tmp_path / "p.png")
+    assert "is a map of one dimension, and only those of two are drawn" in line
+
+
+def test_a_single_column_is_a_map_only_if_that_is_clear(tmp_path, folder):
+    (tmp_path / "m.csv").write_text("a,b\n" + "1,x\n2,y\n" * 45)
+    arguments = ["quality", folder / "cells.csv", tmp_path / "m.csv", "-q"]
+    assert "name them (--map-columns)" in refused(*arguments)
+    done(*arguments, "--map-columns", "a")
+
+
+def test_which_map_is_taken_is_said(tmp_path, data):
+    np.savez(tmp_path / "Y.npz", embedding=data[0][:, :2], other=data[0][:, 2:], X=data[0])
+    np.save(tmp_path / "X.npy", data[0])
+    said = done("quality", tmp_path / "X.npy", tmp_path / "Y.npz").stderr
+    assert "the map is 'embedding' of Y.npz, which also has 'other', 'X'" in said
+    named = done("quality", tmp_path / "X.npy", tmp_path / "Y.npz", "--map-key", "other").stderr
+    assert "the map is" not in named
+    anndata = pytest.importorskip("anndata")
+    maps = {"X_umap": data[0][:, :2], "X_dtsne": data[0][:, 2:], "X_pca": data[0]}
+    source = tmp_path / "a.h5ad"
+    anndata.AnnData(data[0], obsm=maps).write_h5ad(source)
+    said = done("quality", source, source).stderr
+    assert "numbers from X of a.h5ad" in said
+    assert "the map is 'X_dtsne' of a.h5ad, which also has 'X_pca', 'X_umap'" in said
+
+
 # --- plot ---
 
 
@@ -230,4 +296,52 @@ def test_what_cannot_be_drawn_is_said(folder, tmp_path, file, options, code, sai
     path = folder / file
     assert said in refused("plot", path, "-o", tmp_path / "p.png", *options, code=code)
     assert not (tmp_path / "p.png").exists()
-    assert "suffix has to be one of .png" in refused("plot", path, "-o", "p.gif", code=2)
+    line = refused("plot", path, "-o", "p.gif", code=2)
+    assert "suffix has to be one of .png, .pdf, .svg, .html, .htm" in line
+
+
+@pytest.mark.parametrize(
+    ("output", "options", "said"),
+    [
+        ("p.png", ["--size", "inf"], "--size inf has to be from 1 to 100"),
+        ("p.png", ["--size", "nan"], "--size nan has to be from 1 to 100"),
+        ("p.png", ["--size", "1e9"], "has to be from 1 to 100"),
+        ("p.png", ["--size", "0"], "--size 0 has to be from 1 to 100"),
+        ("p.png", ["--dpi", "inf"], "--dpi inf has to be from 10 to 2400"),
+        ("p.png", ["--size", "50", "--dpi", "1000"], "is 50,000 dots wide"),
+        ("p.html", ["--kind", "residual"], "a page has no use for --kind"),
+        ("p.html", ["--no-legend", "--dpi", "20"], "a page has no use for --dpi, --legend"),
+        ("p.html", ["--no-names", "--size", "4"], "a page has no use for --size, --names"),
+        ("p.png", ["--kind", "residual", "--by", "type"], "residual has no use for --by"),
+        ("p.png", ["--kind", "radius-plot", "--no-legend"], "radius-plot has no use for --legend"),
+    ],
+)
+def test_options_that_would_be_ignored_are_refused(folder, tmp_path, output, options, said):
+    line = refused("plot", folder / "map.csv", "-o", tmp_path / output, *options, code=2)
+    assert said in line
+    assert not (tmp_path / output).exists()
+
+
+def test_a_page_is_coloured_by_the_column_asked_for(folder, tmp_path):
+    page = tmp_path / "p.html"
+    for by in ("sigma", "type"):
+        done("plot", folder / "map.csv", "-o", page, "--by", by, "-q")
+        names = [c["name"] for c in header_of(page.read_text(encoding="utf-8"))["columns"]]
+        assert names[0] == by
+        assert len(set(names)) == len(names)
+    assert "no column 'typ'" in refused("plot", folder / "map.csv", "-o", page, "--by", "typ")
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
+def test_no_text_is_a_formula(folder, tmp_path, suffix):
+    pytest.importorskip("matplotlib")
+    formula = r"$x_{ $ \frac{"
+    source = tmp_path / f"{formula.replace(chr(92), '')}.csv"
+    X, types = three_groups(N)
+    write_csv(source, X, [formula if t == "B" else t for t in types])
+    output = tmp_path / f"p.{suffix}"
+    done("embed", source, "--plot", output, "--label", "type", "--compare-tsne", *QUICK, "-q")
+    done("quality", source, folder / "map.csv", "--plot", output, "--label", "type", "-q")
+    text = (folder / "map.csv").read_text().replace(",sigma,", f",{formula},")
+    (tmp_path / "m.csv").write_text(text)
+    done("plot", tmp_path / "m.csv", "-o", output, "--by", formula, "--title", formula, "-q")

@@ -57,7 +57,7 @@ def draw(embedding: Path, output: Path, reading: MapFileOptions, drawing: Drawin
 def _check_dimensions(found: MapFile, path: Path) -> None:
     d = found.Y.shape[1]
     if d == 1:
-        raise TableError(f"{path} is a map of one dimension, and a picture has two.")
+        raise TableError(f"{path} is a map of one dimension, and only those of two are drawn.")
     if d > 2:
         raise TableError(
             f"{path} is a map of {d} dimensions, and a picture has two; choose two of its columns "

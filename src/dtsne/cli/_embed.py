@@ -118,6 +118,8 @@ class Products(Options):
             )
         if not self.account and (self.html or self.report):
             raise UsageError("--html and --report need the account; drop --no-account.")
+        if not self.account and self.k is not None:
+            raise UsageError("--k is of the account; leave it out, or drop --no-account.")
         if n_components != 2 and (self.plot or self.html):
             raise UsageError(
                 f"--plot and --html show maps of 2 dimensions, not {n_components}; leave them out, "
