@@ -892,3 +892,25 @@ def test_what_is_no_map_is_refused(Y, error, message):
 def test_what_does_not_fit_the_map_is_refused(options, error, message):
     with pytest.raises(error, match=message):
         plots.scatter_map(blobs()[0], **options)
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
+def test_no_text_of_the_user_is_a_formula(suffix):
+    """Two "$" make matplotlib parse what is between them, and fail where it is none."""
+    Y, _ = blobs()
+    n, text = len(Y), r"costs $x_{ $ \frac{ $"
+    labels = np.where(np.arange(n) % 2, text, "other")
+    log_radius = Y[:, 0]
+    for drawn in (
+        plots.scatter_map(Y, labels=labels, title=text, legend=True, unit=2.0),
+        plots.scatter_map(
+            Y, values=log_radius, title=text, value_name=text, value_ticks={0.0: text}
+        ),
+        plots.radius_map(Y, log_radius, value_name=text),
+        plots.residual_map(Y, log_radius, value_name=text),
+        plots.radius_plot(log_radius, Y[:, 1], labels=labels, title=text),
+        plots.side_by_side({text: Y, "b": Y}, labels=labels, title=text, radius_ratios=True),
+        plots.side_by_side({text: Y, "b": Y}, values=log_radius, value_name=text),
+        plots.density_scale_bar(plots.scatter_map(Y), 2.0, text="$x_{{ $ {length}"),
+    ):
+        getattr(drawn, "figure", drawn).savefig(io.BytesIO(), format=suffix)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import logging
 import subprocess
 import sys
 
@@ -215,6 +216,17 @@ def test_delimiter_and_decimal_can_be_said(write_text):
     np.testing.assert_array_equal(
         read_table(path, delimiter=";", decimal=",").X, [[1.5, 2], [3, 4.25]]
     )
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"delimiter": "ab"}, {"delimiter": ""}, {"delimiter": "\n"}, {"delimiter": "§"},
+     {"decimal": "ab"}, {"decimal": "7"}, {"decimal": " "}],
+)  # fmt: skip
+def test_delimiter_and_decimal_are_single_characters(write_text, options):
+    (name,) = options
+    with pytest.raises(TableError, match=rf"{name}=.* has to be one character of ASCII"):
+        read_table(write_text("a;b\n1,5;2\n3;4,25\n"), **options)
 
 
 def test_text_with_delimiters_and_lines(write_text):
@@ -484,6 +496,20 @@ def test_columns_of_a_map_can_be_named(write_text):
     assert list(ids) == ["u", "v"]
     with pytest.raises(TableError, match="one to three columns, not 4"):
         read_embedding(path, columns=["[abcd]"])
+
+
+def test_maps_of_one_dimension(write_text, tmp_path, caplog):
+    for text in ("id,dtsne_1,sigma,type\na,1,3,u\nb,2,4,v\n", "id,z\na,1\nb,2\n", "z\n1\n2\n"):
+        np.testing.assert_array_equal(read_embedding(write_text(text))[0], [[1], [2]])
+    with pytest.raises(TableError, match="not clear which"):
+        read_embedding(write_text("z,type\n1,u\n2,v\n"))
+    np.savez(tmp_path / "map.npz", dtsne=np.eye(3)[:, :1], other=np.eye(3)[:, :2])
+    caplog.set_level(logging.INFO, "dtsne")
+    np.testing.assert_array_equal(read_embedding(tmp_path / "map.npz")[0], [[1], [0], [0]])
+    assert "the map is 'dtsne' of map.npz, which also has 'other'" in caplog.text
+    np.savez(tmp_path / "map.npz", column=np.eye(3)[:, :1])
+    with pytest.raises(TableError, match="is it a map"):
+        read_embedding(tmp_path / "map.npz")
 
 
 def test_maps_of_numpy(X, tmp_path):
