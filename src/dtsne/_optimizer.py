@@ -5,6 +5,8 @@ momentum .5, after 20 iterations .8. Its effective step for a wide cluster is sm
 which is why it does not converge where scales differ. ``SCALED`` moves every point in units of its
 own kernel scale and lets each coordinate's gain grow while it keeps its direction
 (delta-bar-delta). docs/optimiser.md holds the experiments behind the numbers.
+
+Maps are arrays of numpy or tensors of PyTorch, whatever the engine works on.
 """
 
 from __future__ import annotations
@@ -12,8 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from dtsne._arrays import namespace_of
 from dtsne._timings import Timings
 
 if TYPE_CHECKING:
@@ -93,7 +94,8 @@ class State:
         cls, embedding: FloatArray, scales: FloatArray, calibration: Calibration | None = None
     ) -> State:
         """At rest, before the first iteration."""
-        rest, even = np.zeros_like(embedding), np.ones_like(embedding)
+        xp = namespace_of(embedding)
+        rest, even = xp.zeros_like(embedding), xp.ones_like(embedding)
         return cls(0, embedding, rest, even, scales, calibration, 0, None)
 
 
@@ -165,7 +167,7 @@ def _calibrate(state: State, calibration: Calibration) -> State:
         calibration = calibration.following(in_map)
     return replace(
         state,
-        velocity=np.zeros_like(state.velocity),
+        velocity=0.0 * state.velocity,
         scales=calibration.adjust(in_map, state.scales),
         calibration=calibration,
         n_calibrated=state.n_calibrated + 1,
@@ -176,17 +178,18 @@ def _calibrate(state: State, calibration: Calibration) -> State:
 def _step(state: State, gradient: FloatArray, rule: Rule, schedule: Schedule) -> State:
     momentum = rule.early_momentum if state.iteration < rule.n_early else rule.momentum
     step = schedule.learning_rate / schedule.exaggeration_at(state.iteration)
-    own_scale = state.scales[:, np.newaxis] if rule.scaled else 1.0
+    xp = namespace_of(gradient)
+    own_scale = state.scales[:, None] if rule.scaled else 1.0
     gains = state.gains
     if rule.gains:
         keeps_direction = state.velocity * gradient < 0
-        gains = np.where(keeps_direction, gains + _GAIN_STEP, gains * _GAIN_DECAY)
+        gains = xp.where(keeps_direction, gains + _GAIN_STEP, gains * _GAIN_DECAY)
         gains = gains.clip(*_GAIN_RANGE)
     velocity = momentum * state.velocity - step * own_scale**2 * gains * gradient
     if rule.scaled:
-        length = np.linalg.norm(velocity, axis=1, keepdims=True)
+        length = xp.sqrt((velocity**2).sum(axis=1, keepdims=True))
         longest = _LONGEST_STEP * own_scale
-        velocity *= longest / np.maximum(length, longest)
+        velocity *= longest / xp.maximum(length, longest)
         # Forces cancel; steps of different size do not, and the map as a whole would wander off.
         velocity -= velocity.mean(axis=0)
     return replace(
