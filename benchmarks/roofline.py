@@ -21,6 +21,7 @@ from dtsne._calibration import CalibrationPlan
 from dtsne._cells import BORDER, sort_into_cells
 from dtsne._compile import compiled
 from dtsne._data import Points
+from dtsne._fft_grid import convolve
 from dtsne._fft_kernels import STENCIL
 from dtsne._fft_repulsion import FftRepulsion, _near
 from dtsne._map_radii import neighbor_radii
@@ -126,7 +127,7 @@ def profile(X: FloatArray, n_jobs: int) -> None:
         row("repulsion, far",
             least_cpu(lambda: repulsion._far(plan, points, cells)), "", None)  # fmt: skip
         transforms = transform_seconds(plan.padded_shape[::-1], len(plan.nodes.values))
-        row("— of it, the convolution", least_cpu(lambda: plan.convolve(grid)),
+        row("— of it, the convolution", least_cpu(lambda: convolve(plan, grid)),
             "its transforms", transforms)  # fmt: skip
         if plan.cutoff > 0:
             in_cell = np.diff(cells.starts).astype(float)

@@ -41,3 +41,8 @@ def like(array: Any, other: Any) -> Any:
     if isinstance(other, np.ndarray):
         return array
     return sys.modules["torch"].as_tensor(array, dtype=other.dtype, device=other.device)
+
+
+def at_least(values: Any, least: float) -> Any:
+    """Return the values, or what they have to be at least; of a number as well as of an array."""
+    return values.clamp(min=least) if hasattr(values, "clamp") else np.maximum(values, least)
