@@ -341,6 +341,7 @@ class DTSNE(
             density_scale=self.density_scale,
             plan=self._calibration_plan if calibrated else None,
             progress=progress,
+            backend=backend,
         )
         scales = problem.scales
         if paper:
@@ -348,14 +349,16 @@ class DTSNE(
             scales = scales / scales.min()
         with progress.phase("start"):
             if own_start is not None:
-                start = own_start[problem.order]
+                start = problem.in_own_order(own_start)
             else:
                 start = self._start(problem)
                 if not paper:
-                    start = _start.separate_copies(start, scales, perplexity)
+                    start = _start.separate_copies(start, to_host(scales), perplexity)
         timings = progress.timings
-        engine = CpuEngine(problem.affinities, self._repulsion(n), timings)
-        state, history = checkpoints.resume(State.at_start(start, scales, problem.calibration))
+        tolerance = self.fft_tolerance if self._sums_by_fft(n, backend.max_exact) else None
+        engine = backend.engine(problem.affinities, self.n_components, tolerance, timings)
+        at_start = State.at_start(backend.array(start), scales, problem.calibration)
+        state, history = checkpoints.resume(at_start)
         steps = descend(engine, state, rule, schedule, timings)
         with progress.phase("descent"):
             self._consume(
@@ -390,10 +393,8 @@ class DTSNE(
         check_job(job, available_memory())
         _LOGGER.info(description(job))
 
-    def _repulsion(self, n: int) -> Repulsion:
-        if self.method == "fft" or (self.method == "auto" and n > _MAX_EXACT):
-            return FftRepulsion(self.n_components, self.fft_tolerance)
-        return exact_repulsion
+    def _sums_by_fft(self, n: int, max_exact: int) -> bool:
+        return self.method == "fft" or (self.method == "auto" and n > max_exact)
 
     def _start(self, problem: Problem) -> FloatArray:
         start = None
@@ -402,8 +403,8 @@ class DTSNE(
         spectral = self.init == "spectral" or (self.init == "pca" and start is None)
         if start is None:
             rng = _generator(self.random_state)
-            start = _start.random_start(len(problem.order), self.n_components, rng)
-        start = start[problem.order]
+            start = _start.random_start(len(problem.data), self.n_components, rng)
+        start = problem.in_own_order(start)
         if spectral:
             start = _start.spectral_start(problem.affinities, self.n_components, start)
         return _start.shrink_as_paper(start) if self.optimizer == "paper" else start

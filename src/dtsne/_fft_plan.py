@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import fft
 
-from dtsne._arrays import at_least
+from dtsne._arrays import at_least, namespace_of
 from dtsne._cells import BORDER
 from dtsne._fft_kernels import LANES, STENCIL
 
@@ -76,15 +76,18 @@ class ScaleNodes:
     values: FloatArray
     shift: float
 
-    def weights(self, scales: FloatArray) -> FloatArray:
+    def weights(self, scales: Any) -> Any:
         """Lagrange polynomials of the nodes, of shape (n, nodes)."""
+        xp = namespace_of(scales)
         at, points = _shifted_log(self.values, self.shift), _shifted_log(scales, self.shift)
-        weights = np.ones((len(scales), len(at)))
+        columns = []
         for a in range(len(at)):
+            column = xp.ones_like(points)
             for b in range(len(at)):
                 if a != b:
-                    weights[:, a] *= (points - at[b]) / (at[a] - at[b])
-        return weights
+                    column = column * ((points - float(at[b])) / float(at[a] - at[b]))
+            columns.append(column)
+        return xp.stack(columns, 1)
 
 
 def fewest_nodes(smallest: float, largest: float, cutoff: float, tolerance: float) -> ScaleNodes:
@@ -112,9 +115,10 @@ def fewest_nodes(smallest: float, largest: float, cutoff: float, tolerance: floa
     return nodes
 
 
-def _shifted_log(scales: FloatArray, shift: float) -> FloatArray:
+def _shifted_log(scales: Any, shift: float) -> Any:
     """Return log(s + shift), less log(shift): differences of small scales keep their digits."""
-    return np.log1p(scales / shift) if shift > 0 else np.log(scales)
+    xp = namespace_of(scales)
+    return xp.log1p(scales / shift) if shift > 0 else xp.log(scales)
 
 
 def _kernel(scales: FloatArray, distances: FloatArray, cutoff: float) -> FloatArray:

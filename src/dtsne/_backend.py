@@ -1,0 +1,114 @@
+"""What depends on the device: how lists of neighbours become P, and what evaluates the objective.
+
+Everything else, from the statement of the problem to the descent, is one code for all devices.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from dtsne._affinities import dense_affinities, find_sigmas, sparse_affinities
+from dtsne._engine import CpuEngine
+from dtsne._fft_repulsion import FftRepulsion
+from dtsne._order import breadth_first_order, reorder_lists
+from dtsne._repulsion import exact_repulsion
+
+if TYPE_CHECKING:
+    from dtsne._affinities import Affinities
+    from dtsne._engine import Engine
+    from dtsne._timings import Timings
+    from dtsne._typing import FloatArray, IntArray
+
+
+class Backend(Protocol):
+    """Arrays are those of the device; `numpy` for the CPU."""
+
+    # Up to this many points, sums over all pairs take no longer than those by FFT, or little.
+    max_exact: int
+
+    def arranged(self, indices: Any, distances: Any) -> tuple[IntArray | None, Any, Any]:
+        """Put neighbour lists into an order that is quick to work on; None if it is theirs."""
+        ...
+
+    def squared(self, distances: Any, length: float) -> Any:
+        """Return squares of distances in units of a length, as P is made of them."""
+        ...
+
+    def find_sigmas(self, squared: Any, perplexity: float, *, skip_diagonal: bool) -> Any:
+        """Find the scale of each point."""
+        ...
+
+    def dense_affinities(self, squared: Any, sigmas: Any) -> Any:
+        """Make P over all pairs."""
+        ...
+
+    def sparse_affinities(self, indices: Any, squared: Any, sigmas: Any) -> Any:
+        """Make P over neighbours."""
+        ...
+
+    def engine(
+        self,
+        affinities: Any,
+        n_components: int,
+        fft_tolerance: float | None,
+        timings: Timings,
+    ) -> Engine:
+        """Return what evaluates the objective; without a tolerance, by sums over all pairs."""
+        ...
+
+    def array(self, values: FloatArray) -> Any:
+        """Bring an array of numpy to the device."""
+        ...
+
+
+class CpuBackend:
+    """Numba on the CPU."""
+
+    max_exact = 5_000
+
+    def arranged(
+        self, indices: IntArray, distances: FloatArray
+    ) -> tuple[IntArray | None, IntArray, FloatArray]:
+        """See :class:`Backend`."""
+        order = breadth_first_order(indices)
+        return order, *reorder_lists(indices, distances, order)
+
+    def squared(self, distances: FloatArray, length: float) -> FloatArray:
+        """See :class:`Backend`."""
+        squares: FloatArray = np.square((distances / length).astype(np.float32))
+        return squares
+
+    def find_sigmas(
+        self, squared: FloatArray, perplexity: float, *, skip_diagonal: bool
+    ) -> FloatArray:
+        """See :class:`Backend`."""
+        return find_sigmas(squared, perplexity, skip_diagonal=skip_diagonal)
+
+    def dense_affinities(self, squared: FloatArray, sigmas: FloatArray) -> Affinities:
+        """See :class:`Backend`."""
+        return dense_affinities(squared, sigmas)
+
+    def sparse_affinities(
+        self, indices: IntArray, squared: FloatArray, sigmas: FloatArray
+    ) -> Affinities:
+        """See :class:`Backend`."""
+        return sparse_affinities(indices, squared, sigmas)
+
+    def engine(
+        self,
+        affinities: Affinities,
+        n_components: int,
+        fft_tolerance: float | None,
+        timings: Timings,
+    ) -> Engine:
+        """See :class:`Backend`."""
+        repulsion = (
+            exact_repulsion if fft_tolerance is None else FftRepulsion(n_components, fft_tolerance)
+        )
+        return CpuEngine(affinities, repulsion, timings)
+
+    def array(self, values: FloatArray) -> FloatArray:
+        """See :class:`Backend`."""
+        return values

@@ -1,0 +1,70 @@
+"""The engine of a device: attraction over the pairs of P, and repulsion, in float32."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from dtsne._engine import Evaluation
+from dtsne._timings import Timings
+from dtsne.gpu._attraction import attractive_cost, attractive_forces
+from dtsne.gpu._repulsion import exact_repulsion
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class TorchEngine:
+    """See :class:`dtsne._engine.Engine`; maps, scales and gradients are tensors in float64.
+
+    Within, everything is float32 but for sums over all points: Z and KL. Nothing waits for the
+    device but the decisions of the FFT repulsion, and KL where it is asked for.
+    """
+
+    def __init__(
+        self,
+        affinities: Any,
+        repulsion: Callable[[Any, Any], tuple[Any, Any]] | None = None,
+        timings: Timings | None = None,
+    ) -> None:
+        self._affinities = affinities
+        self._repulsion = repulsion
+        self._timings = Timings() if timings is None else timings
+        self._negative_entropy = affinities.negative_entropy
+        self._scales: Any = None  # as they came, and
+        self._single: Any = None  # in float32
+
+    def evaluate(
+        self, embedding: Any, scales: Any, *, exaggeration: float = 1.0, with_kl: bool = False
+    ) -> Evaluation:
+        """See :class:`dtsne._engine.Engine`."""
+        n_components = embedding.shape[1]
+        if self._scales is not scales:  # the same object as long as they are the same
+            self._scales, self._single = scales, scales.float()
+        centred = (embedding - embedding.mean(dim=0)).float()
+        points = four_numbers(centred, self._single)
+        with self._timings.phase("attraction"):
+            attraction = attractive_forces(self._affinities, points)
+        with self._timings.phase("repulsion"):
+            if self._repulsion is None:
+                repulsion, sums = exact_repulsion(points)
+                normaliser = sums.sum()
+            else:
+                repulsion, normaliser = self._repulsion(centred, self._single)
+        pull = exaggeration * attraction[:, :n_components].double()
+        forces = pull - repulsion[:, :n_components].double() / normaliser
+        kl = None
+        if with_kl:
+            with self._timings.phase("attraction"):
+                cost = attractive_cost(self._affinities, points) + torch.log(normaliser)
+                kl = self._negative_entropy + float(cost)
+        return Evaluation(4.0 * forces, kl)
+
+
+def four_numbers(centred: Any, scales: Any) -> Any:
+    """(2y, s) of every point, side by side, of shape (n, 4); unused axes are 0."""
+    points = centred.new_zeros((len(centred), 4))
+    points[:, : centred.shape[1]] = 2.0 * centred
+    points[:, 3] = scales
+    return points

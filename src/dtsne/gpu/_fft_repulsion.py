@@ -1,0 +1,135 @@
+"""Repulsion in linear time on a device: the pieces of :mod:`dtsne._fft_repulsion` as tensors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from dtsne._cells import BORDER
+from dtsne._fft_control import PlannedRepulsion, Sampled
+from dtsne._fft_plan import Box, Plan, Work, far_kernel, grid_shape
+from dtsne.gpu._cells import sort_into_cells
+from dtsne.gpu._engine import four_numbers
+from dtsne.gpu._grid import convolve, gather, spread
+from dtsne.gpu._near import sum_near
+from dtsne.gpu._repulsion import exact_repulsion, repulsion_of_rows
+
+if TYPE_CHECKING:
+    from dtsne._fft_plan import ScaleNodes
+    from dtsne._typing import FloatArray, IntArray
+
+# Lengths of grids are whole numbers of this: few different ones, whose transforms stay planned.
+_STEP = 32
+
+
+class TorchFftRepulsion(PlannedRepulsion):
+    """For coordinates of shape (n, n_components), in float32, and scales likewise."""
+
+    work = Work(fft=0.002, product=0.004, stencil=0.01, pair=0.002, launched=1e5)
+
+    def _measured(self, coordinates: Any) -> Box:
+        low, high = coordinates.amin(dim=0), coordinates.amax(dim=0)
+        ends = torch.stack([low, high]).double().cpu().numpy()
+        return Box(coordinates.T, low, ends[1] - ends[0])
+
+    def _exact(self, coordinates: Any, scales: Any) -> tuple[Any, Any]:
+        forces, sums = exact_repulsion(four_numbers(coordinates, scales))
+        return forces, sums.sum()
+
+    def _truth(self, rows: IntArray, coordinates: Any, scales: Any) -> Sampled:
+        points = four_numbers(coordinates, scales)
+        chosen = torch.as_tensor(rows, device=points.device)
+        forces, sums = repulsion_of_rows(chosen, points)
+        used = forces[:, : self._n_components].double().T
+        return Sampled(used.cpu().numpy(), sums.double().cpu().numpy())
+
+    def _make_plan(
+        self, cutoff: float, spacing: float, extent: FloatArray, nodes: ScaleNodes, scales: Any
+    ) -> Plan:
+        shape = tuple(-(-length // _STEP) * _STEP for length in grid_shape(extent, spacing))
+        padded = tuple(2 * length for length in shape)
+        n_nodes = len(nodes.values)
+        sums = [
+            nodes.values[a] + nodes.values[b] for a in range(n_nodes) for b in range(a, n_nodes)
+        ]
+        axes = [_distances_along(length, spacing, scales.device) for length in padded[::-1]]
+        squared = _sum_of_axes([axis**2 for axis in axes])
+        transfer = _sum_of_axes([_log_transfer(length, scales.device) for length in padded[::-1]])
+        half = torch.exp(-transfer[..., : padded[0] // 2 + 1])
+        spectra = torch.empty((len(sums), *half.shape), dtype=torch.float32, device=scales.device)
+        constants = torch.zeros((n_nodes, n_nodes), dtype=torch.float64, device=scales.device)
+        pairs = [(a, b) for a in range(n_nodes) for b in range(a, n_nodes)]
+        for index, ((a, b), scale) in enumerate(zip(pairs, sums, strict=True)):
+            kernel = far_kernel(squared, float(scale), cutoff)
+            if cutoff == 0:
+                constants[a, b] = constants[b, a] = kernel.min()
+                kernel = kernel - constants[a, b]
+            spectra[index] = torch.fft.rfftn(kernel).real * half
+        weights = nodes.weights(scales.double()).float()
+        return Plan(cutoff, spacing, shape, padded, nodes, weights, spectra, constants)
+
+    def _evaluate(self, plan: Plan, box: Box, scales: Any) -> Any:
+        width = plan.cell_width
+        counts = tuple(int(length / width) + 1 + 2 * BORDER for length in box.extent)
+        coordinates = box.used.T
+        cells = sort_into_cells(coordinates, box.origin, width, counts)
+        relative = (coordinates - box.origin)[cells.order]
+        sorted_scales = scales[cells.order]
+        weights = plan.weights[cells.order]
+        positions = relative / plan.spacing + 1.0
+        potentials = convolve(
+            spread(positions, weights, plan.grid_shape[::-1]), plan.spectra, plan.padded_shape[::-1]
+        )
+        found = gather(positions, weights, potentials)
+        found[:, :3] *= -0.5 / plan.spacing
+        if plan.cutoff > 0:
+            found += sum_near(relative, sorted_scales, cells, plan.cutoff)
+            found[:, 3] -= far_kernel(0.0, 2.0 * sorted_scales, plan.cutoff)
+        else:
+            whole = plan.constants @ weights.sum(dim=0, dtype=torch.float64)
+            # Without a near part each point was summed along, and its w is 1.
+            found[:, 3] += (weights.double() @ whole - 1.0).float()
+        in_order = torch.empty_like(found)
+        in_order[cells.order] = found
+        return in_order
+
+    def _sampled(self, found: Any, rows: IntArray) -> Sampled:
+        chosen = found[torch.as_tensor(rows, device=found.device)].double().cpu().numpy()
+        return Sampled(chosen[:, : self._n_components].T, chosen[:, 3])
+
+    def _whole(self, found: Any, coordinates: Any) -> tuple[Any, Any]:  # noqa: ARG002
+        return found[:, :3], found[:, 3].sum(dtype=torch.float64)
+
+    def _pairs_in_cells(self, box: Box, width: float) -> float:
+        counts = [int(length / width) + 1 for length in box.extent]
+        along = ((box.used.T - box.origin) / width).long()
+        key = along[:, -1]
+        for axis in range(len(counts) - 2, -1, -1):
+            key = key * counts[axis] + along[:, axis]
+        if np.prod(np.array(counts, float)) > 4 * len(key):
+            in_cell = torch.unique(key, return_counts=True)[1]
+        else:
+            in_cell = torch.bincount(key)
+        return float((in_cell.double() ** 2).sum())
+
+
+def _distances_along(length: int, spacing: float, device: Any) -> Any:
+    """Distance of the nodes of a periodic axis from its first."""
+    steps = torch.arange(length, device=device, dtype=torch.float64)
+    return torch.minimum(steps, length - steps) * spacing
+
+
+def _log_transfer(length: int, device: Any) -> Any:
+    """Logarithm of the spectrum of spreading and gathering with B-splines along one axis."""
+    frequency = torch.arange(length, device=device, dtype=torch.float64) / length
+    return 2.0 * torch.log((2.0 + torch.cos(2.0 * torch.pi * frequency)) / 3.0)
+
+
+def _sum_of_axes(along: list[Any]) -> Any:
+    """Add what belongs to the axes of a grid, each along its own."""
+    total = along[0]
+    for part in along[1:]:
+        total = total[..., None] + part
+    return total
