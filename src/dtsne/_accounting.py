@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from dtsne._arrays import to_host
+from dtsne._backend import backend_for
 from dtsne._metrics import METRICS
 from dtsne._threads import limited_threads, resolve_n_jobs
 
@@ -66,11 +68,11 @@ class AccountMixin:
         data = self._data_of_fit(X)
         with limited_threads(resolve_n_jobs(model.n_jobs)):
             return account_from(
-                source_of(data, model.embedding_.astype(float)),
+                source_of(data, to_host(model.embedding_).astype(float)),
                 labels=labels,
                 k=k,
                 k_neighborhood=k_neighborhood,
-                sigma=model.sigma_,
+                sigma=to_host(model.sigma_),
                 perplexity=model.perplexity_,
                 max_rows=max_rows,
                 random_state=random_state,
@@ -121,7 +123,7 @@ class AccountMixin:
             )
         if account is None:
             account = self.report(X, labels)
-        maps = {_MAP_NAME: model.embedding_, **(others or {})}
+        maps = {_MAP_NAME: to_host(model.embedding_), **(others or {})}
         return explorable(maps, account, columns=columns, ids=ids, title=title)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -132,7 +134,8 @@ class AccountMixin:
     def _data_of_fit(self, X: ArrayLike | None) -> Data:
         model: Any = self
         if X is not None:
-            data: Data = model._prepared(model._check_data(X, reset=False))
+            checked = model._check_data(X, reset=False)
+            data: Data = model._prepared(checked, backend_for(model.device, X))
             if len(data) != len(model.embedding_):
                 raise ValueError(
                     f"X has {len(data)} rows and the map has {len(model.embedding_)}; give the "
@@ -145,6 +148,7 @@ class AccountMixin:
                 "This model was copied or loaded, and has no data with it; give that which it was "
                 "fitted on: report(X)."
             )
+        data = getattr(data, "on_host", lambda: data)()
         if hasattr(data, "points") and model.metric in METRICS:
             # The coordinates are those of the start, and not of the metric.
             data = replace(data, points=None)  # type: ignore[type-var]

@@ -33,7 +33,11 @@ def copy_of(array: Any) -> Any:
 
 def to_host(array: Any) -> Any:
     """Return an array of numpy."""
-    return array if isinstance(array, np.ndarray) else array.cpu().numpy()
+    if isinstance(array, np.ndarray):
+        return array
+    torch = sys.modules["torch"]
+    tensor = array if isinstance(array, torch.Tensor) else torch.from_dlpack(array)
+    return tensor.cpu().numpy()
 
 
 def like(array: Any, other: Any) -> Any:

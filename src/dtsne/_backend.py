@@ -12,11 +12,14 @@ import numpy as np
 from dtsne._affinities import dense_affinities, find_sigmas, sparse_affinities
 from dtsne._engine import CpuEngine
 from dtsne._fft_repulsion import FftRepulsion
+from dtsne._input import prepare
+from dtsne._kinds import is_on_device
 from dtsne._order import breadth_first_order, reorder_lists
 from dtsne._repulsion import exact_repulsion
 
 if TYPE_CHECKING:
     from dtsne._affinities import Affinities
+    from dtsne._data import Data
     from dtsne._engine import Engine
     from dtsne._timings import Timings
     from dtsne._typing import FloatArray, IntArray
@@ -27,6 +30,10 @@ class Backend(Protocol):
 
     # Up to this many points, sums over all pairs take no longer than those by FFT, or little.
     max_exact: int
+
+    def prepare(self, X: Any, *, metric: str, n_pcs: int | None, neighbors: Any) -> Data:
+        """Turn validated input into data on the device."""
+        ...
 
     def arranged(self, indices: Any, distances: Any) -> tuple[IntArray | None, Any, Any]:
         """Put neighbour lists into an order that is quick to work on; None if it is theirs."""
@@ -67,6 +74,10 @@ class CpuBackend:
     """Numba on the CPU."""
 
     max_exact = 5_000
+
+    def prepare(self, X: Any, *, metric: str, n_pcs: int | None, neighbors: Any) -> Data:
+        """See :class:`Backend`."""
+        return prepare(X, metric=metric, n_pcs=n_pcs, neighbors=neighbors)
 
     def arranged(
         self, indices: IntArray, distances: FloatArray
@@ -112,3 +123,43 @@ class CpuBackend:
     def array(self, values: FloatArray) -> FloatArray:
         """See :class:`Backend`."""
         return values
+
+
+def backend_for(device: Any, X: Any) -> Backend:
+    """Return the backend of a device: "cpu", "auto", or what PyTorch takes for one.
+
+    "auto" is where a tensor lies already, and else a GPU where there is one. A `torch.device`, of
+    the CPU as well, is worked on by PyTorch.
+    """
+    on_device = is_on_device(X)
+    if isinstance(device, str) and device == "cpu":
+        if on_device:
+            raise ValueError(
+                f"X is a tensor on {X.device}, and device='cpu'; use device='auto', which works "
+                "where X is, or bring X to the host."
+            )
+        return CpuBackend()
+    if isinstance(device, str) and device == "auto" and not on_device:
+        from dtsne.gpu._device import has_cuda
+
+        if not has_cuda():
+            return CpuBackend()
+        device = "cuda"
+    from dtsne.gpu._device import resolve_device
+
+    where_it_is = isinstance(device, str) and device == "auto"
+    resolved = resolve_device(_device_of(X) if where_it_is else device)
+    if on_device and _device_of(X) != resolved:
+        raise ValueError(
+            f"X is a tensor on {_device_of(X)}, and device={str(device)!r} is another; use "
+            "device='auto', which works where X is."
+        )
+    from dtsne.gpu._backend import TorchBackend
+
+    return TorchBackend(resolved)
+
+
+def _device_of(X: Any) -> Any:
+    from dtsne.gpu._input import as_tensor
+
+    return as_tensor(X).device

@@ -12,19 +12,19 @@ from sklearn.utils.validation import validate_data
 
 from dtsne import _start
 from dtsne._accounting import AccountMixin
+from dtsne._arrays import to_host
+from dtsne._backend import backend_for
 from dtsne._calibration import CalibrationPlan
 from dtsne._checkpoint import open_checkpoints
-from dtsne._engine import CpuEngine, Repulsion
 from dtsne._estimate import Job, check_job, description
-from dtsne._fft_repulsion import FftRepulsion
-from dtsne._input import fitting_perplexity, prepare
+from dtsne._input import fitting_perplexity
+from dtsne._kinds import is_tensor, kind_of
 from dtsne._memory import available_memory
 from dtsne._messages import shown_messages, warn
 from dtsne._optimizer import PAPER, SCALED, Checkpoint, Rule, Schedule, State, descend
 from dtsne._parameters import check_parameters, check_start
 from dtsne._problem import state_problem
 from dtsne._progress import shown_progress
-from dtsne._repulsion import exact_repulsion
 from dtsne._threads import limited_threads, resolve_n_jobs
 
 if TYPE_CHECKING:
@@ -33,8 +33,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
+    from dtsne._backend import Backend
     from dtsne._checkpoint import History, NoCheckpoints
     from dtsne._data import Data
+    from dtsne._kinds import Kind
     from dtsne._problem import Problem
     from dtsne._progress import Progress
     from dtsne._typing import FloatArray
@@ -44,8 +46,6 @@ _LOGGER = logging.getLogger(__name__)
 # Up to this many points P is kept over all pairs, as the paper defines it; beyond, over the nearest
 # neighbours, which changes σ by a few percent (docs/optimiser.md) and needs 20 times less memory.
 _MAX_DENSE = 10_000
-# Up to this many points, sums over all pairs take no longer than those by FFT, or little.
-_MAX_EXACT = 5_000
 _MIN_POINTS = 4
 # A map that keeps densities is done before clusters drift apart (docs/optimiser.md); one that does
 # not is better the lower KL is, and at the second tolerance it is about where openTSNE's ends.
@@ -119,8 +119,11 @@ class DTSNE(
     tol : float or "auto", default="auto"
         The descent ends once KL changes by less than this share of itself an iteration; "auto" is
         5e-4, or 1e-4 where `density_scale` is 0. 0 goes on to `max_iter`, as "paper" always does.
-    device : {"cpu", "auto"}, default="cpu"
-        Where to compute.
+    device : {"cpu", "cuda", "auto"} or torch.device, default="cpu"
+        Where to compute. "cuda" is a GPU, by PyTorch (``pip install "dtsne[gpu]"``), "cuda:1" the
+        second one; "auto" is a GPU where there is one, or where X is, if that is a tensor. Tensors
+        of PyTorch, CuPy or another library come in, and maps of the same kind go out, without a
+        trip through the host.
     random_state : int, RandomState instance or None, default=None
         Seeds a "random" start. Nothing else is random.
     n_jobs : int or None, default=None
@@ -212,7 +215,7 @@ class DTSNE(
         early_exaggeration: float | Literal["auto"] = "auto",
         max_iter: int = 1000,
         tol: float | Literal["auto"] = "auto",
-        device: Literal["cpu", "auto"] = "cpu",
+        device: Any = "cpu",
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -275,6 +278,7 @@ class DTSNE(
         """
         check_parameters(self)
         n_threads = resolve_n_jobs(self.n_jobs)
+        backend = backend_for(self.device, X)
         with (
             limited_threads(n_threads),
             shown_messages(self.verbose),
@@ -282,9 +286,8 @@ class DTSNE(
         ):
             with progress.phase("preparing"):
                 checked = self._check_data(X)
-                data = self._prepared(checked)
-            dtype = np.float32 if checked.dtype == np.float32 else np.float64
-            self._run(data, n_threads, dtype, progress)
+                data = self._prepared(checked, backend)
+            self._run(data, backend, n_threads, kind_of(X, checked), progress)
         return self.embedding_
 
     @property
@@ -299,7 +302,12 @@ class DTSNE(
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
-    def _check_data(self, X: ArrayLike, *, reset: bool = True) -> Any:
+    def _check_data(self, X: Any, *, reset: bool = True) -> Any:
+        if is_tensor(X):
+            from dtsne.gpu._input import check_tensor
+
+            tensor = check_tensor(X, _MIN_POINTS)
+            return validate_data(self, tensor, skip_check_array=True, reset=reset)
         sparse = "csr" if self.metric == "precomputed" else ("csr", "csc")
         try:
             return validate_data(
@@ -318,10 +326,14 @@ class DTSNE(
                 ) from error
             raise
 
-    def _prepared(self, checked: Any) -> Data:
-        return prepare(checked, metric=self.metric, n_pcs=self.n_pcs, neighbors=self.neighbors)
+    def _prepared(self, checked: Any, backend: Backend) -> Data:
+        return backend.prepare(
+            checked, metric=self.metric, n_pcs=self.n_pcs, neighbors=self.neighbors
+        )
 
-    def _run(self, data: Data, n_threads: int, dtype: type, progress: Progress) -> None:
+    def _run(
+        self, data: Data, backend: Backend, n_threads: int, kind: Kind, progress: Progress
+    ) -> None:
         n = len(data)
         perplexity = fitting_perplexity(self.perplexity, n)
         # Everything that can be refused is refused before the long work.
@@ -330,7 +342,7 @@ class DTSNE(
         )
         rule = self._rules[self.optimizer]
         schedule = self._schedule(rule, n)
-        self._announce(data, perplexity, schedule, n_threads)
+        self._announce(data, perplexity, schedule, n_threads, backend.max_exact)
         checkpoints = open_checkpoints(self, data)
         paper = self.optimizer == "paper"
         calibrated = self.calibration == "auto" and self.density_scale > 0 and not paper
@@ -368,15 +380,17 @@ class DTSNE(
                 schedule,
                 progress,
                 problem,
-                dtype,
-                sigma_=problem.in_order_of_rows(problem.sigmas) * data.unit,
+                kind,
+                sigma_=kind.of(problem.in_order_of_rows(problem.sigmas) * data.unit, exact=True),
                 perplexity_=perplexity,
                 neighbor_recall_=problem.recall,
                 timings_=timings.cpu,
                 _data=data,
             )
 
-    def _announce(self, data: Data, perplexity: float, schedule: Schedule, n_threads: int) -> None:
+    def _announce(
+        self, data: Data, perplexity: float, schedule: Schedule, n_threads: int, max_exact: int
+    ) -> None:
         """Say what the fit will take, and refuse one that does not fit into memory."""
         job = Job(
             n=len(data),
@@ -384,7 +398,7 @@ class DTSNE(
             n_components=self.n_components,
             perplexity=perplexity,
             max_dense=_MAX_DENSE if data.has_all_distances else 0,
-            max_exact=_MAX_EXACT,
+            max_exact=max_exact,
             method=self.method,
             n_iter=schedule.expected_end(),
             n_threads=n_threads,
@@ -434,7 +448,7 @@ class DTSNE(
         schedule: Schedule,
         progress: Progress,
         problem: Problem,
-        dtype: type,
+        kind: Kind,
         **fitted: Any,
     ) -> None:
         best: Checkpoint | None = None
@@ -442,9 +456,10 @@ class DTSNE(
 
         def keep(checkpoint: Checkpoint) -> None:
             embedding = problem.in_order_of_rows(checkpoint.state.embedding)
-            self.embedding_: FloatArray = embedding.astype(dtype)
+            self.embedding_: Any = kind.of(embedding)
             self.kl_divergence_ = checkpoint.kl
-            self.kernel_scale_ = problem.in_order_of_rows(checkpoint.state.scales)
+            scales = problem.in_order_of_rows(checkpoint.state.scales)
+            self.kernel_scale_ = kind.of(scales, exact=True)
             self.n_iter_ = checkpoint.state.iteration
             self.n_calibrations_ = checkpoint.state.n_calibrated
             self.converged_ = checkpoint.settled
@@ -466,7 +481,7 @@ class DTSNE(
                 progress.advance(iteration, schedule.expected_end(iteration), kl=last.kl)
                 _LOGGER.debug("iteration %4d  KL %.4f", iteration, last.kl)
                 if self.callback is not None:
-                    shown = problem.in_order_of_rows(last.state.embedding)
+                    shown = to_host(problem.in_order_of_rows(last.state.embedding))
                     shown.flags.writeable = False
                     stopped = bool(self.callback(iteration, last.kl, shown))
                     if stopped:

@@ -56,7 +56,8 @@ def state_problem(
 ) -> Problem:
     """Find neighbours, σ and P, over all pairs or over neighbours.
 
-    All arrays are those of the device of the data, which has to be that of the backend. The neighbour lists, which are as large as P, are gone when this is done.
+    All arrays are those of the device, on which data and backend have to be. The neighbour lists,
+    which are as large as P, are gone when this is done.
     """
     n = len(data)
     n_neighbors = min(n - 1, int(np.ceil(NEIGHBORS_PER_PERPLEXITY * perplexity)))

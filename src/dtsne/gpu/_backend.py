@@ -9,9 +9,11 @@ import torch
 from dtsne.gpu._affinities import dense_affinities, sparse_affinities
 from dtsne.gpu._engine import TorchEngine
 from dtsne.gpu._fft_repulsion import TorchFftRepulsion
+from dtsne.gpu._input import prepare
 from dtsne.gpu._sigmas import find_sigmas
 
 if TYPE_CHECKING:
+    from dtsne._data import Data
     from dtsne._timings import Timings
     from dtsne._typing import FloatArray
 
@@ -23,6 +25,10 @@ class TorchBackend:
 
     def __init__(self, device: Any) -> None:
         self.device = device
+
+    def prepare(self, X: Any, *, metric: str, n_pcs: int | None, neighbors: Any) -> Data:
+        """See :class:`dtsne._backend.Backend`."""
+        return prepare(X, self.device, metric=metric, n_pcs=n_pcs, neighbors=neighbors)
 
     def arranged(self, indices: Any, distances: Any) -> tuple[None, Any, Any]:
         """Leave them as they are: the positions of a million points fit into the cache."""

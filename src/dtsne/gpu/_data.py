@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import torch
 
+from dtsne._data import Points
 from dtsne.gpu._neighbors import nearest
 
 if TYPE_CHECKING:
@@ -30,6 +31,10 @@ class DevicePoints:
     def n_dimensions(self) -> int:
         """Coordinates of a point."""
         return int(self.coordinates.shape[1])
+
+    def on_host(self) -> Points:
+        """Return the same points on the CPU."""
+        return Points(self.coordinates.double().cpu().numpy(), self.unit)
 
     def neighbors(self, k: int) -> tuple[Any, Any, float]:
         """Find the k nearest others: their indices, their distances, and the share found."""
@@ -66,6 +71,10 @@ class FromHost:
 
     def __len__(self) -> int:
         return len(self.data)
+
+    def on_host(self) -> Data:
+        """Return the data as it is on the CPU."""
+        return self.data
 
     @property
     def unit(self) -> float:
