@@ -38,6 +38,7 @@ def loaded_after(statement: str) -> set[str]:
         "import dtsne.account",
         "import dtsne.page",
         "import dtsne.plots",
+        "import dtsne.scanpy",
         "import dtsne.tables",
         "import dtsne.reproduce",
         "import dtsne.cli",

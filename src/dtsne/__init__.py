@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from dtsne._version import __version__
 
 if TYPE_CHECKING:
-    from dtsne import account, datasets, page, plots, quality, tables
+    from dtsne import account, datasets, page, plots, quality, scanpy, tables
     from dtsne._estimator import DTSNE
 
 __all__ = [
@@ -19,11 +19,12 @@ __all__ = [
     "page",
     "plots",
     "quality",
+    "scanpy",
     "tables",
 ]
 
 # Loaded at first use: scikit-learn and numba take longer to import than numpy itself.
-_SUBPACKAGES = ("account", "datasets", "page", "plots", "quality", "tables")
+_SUBPACKAGES = ("account", "datasets", "page", "plots", "quality", "scanpy", "tables")
 _MODULES = {"DTSNE": "dtsne._estimator"} | {name: f"dtsne.{name}" for name in _SUBPACKAGES}
 
 

@@ -23,7 +23,8 @@ table { border-collapse: collapse; font-variant-numeric: tabular-nums; margin: 1
 caption { text-align: left; color: var(--quiet); padding-bottom: .4rem; }
 th, td { border-bottom: 1px solid var(--line); padding: .25rem .7rem; text-align: right; }
 th:first-child, td:first-child { text-align: left; }
-.words td, .words th { text-align: left; vertical-align: top; }
+td { white-space: nowrap; }
+.words td, .words th { text-align: left; vertical-align: top; white-space: normal; }
 .above { background: #1a9e4b2e; } .below { background: #d5520038; } .same { background: #8881; }
 .missing { color: var(--quiet); font-style: italic; }
 figure { margin: 1.5rem 0; } figure img { max-width: 100%; height: auto; background: white; }

@@ -46,8 +46,9 @@ _READINGS = (
     "correction out; “paper's descent” is also minimised as in the paper, for 1000 iterations, as "
     "it names no number. All three stand beside the paper's row for dtSNE.",
     "The paper prints .100 for t-SNE's ρ on G3-s, which is taken for 1.00.",
-    "LargeVis is TorchDR's, unless a program of its authors is named; LLE has 100 neighbours, as "
-    "many as the measures, since the paper does not say how many it took.",
+    "LargeVis is TorchDR's, unless a program of its authors is named; LLE has scikit-learn's 5 "
+    "neighbours, since the paper does not say how many it took, and its maps of separate clusters "
+    "are mostly a matter of chance.",
 )
 
 

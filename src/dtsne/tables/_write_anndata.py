@@ -103,7 +103,9 @@ def _n_rows(file: Any, path: Path) -> int:
             f"{path} was written by an anndata older than 0.7; read and write it once with a newer "
             "one (anndata.read_h5ad(…).write_h5ad(…))."
         )
-    return int(obs[obs.attrs["_index"]].shape[0])
+    index = obs[obs.attrs["_index"]]
+    # Strings that may be missing, as pandas 3 has them, are a group of values and a mask.
+    return int((index["values"] if hasattr(index, "keys") else index).shape[0])
 
 
 def _column(values: ArrayLike) -> Field:

@@ -56,5 +56,5 @@ UMAP = LibraryMethod("UMAP", _UMAP_PACKAGES, _umap, n_rehearsed=_N_SEARCHED)
 DENSMAP = LibraryMethod(
     "densMAP", _UMAP_PACKAGES, _umap, {"densmap": True}, n_rehearsed=_N_SEARCHED
 )
-LLE = LibraryMethod("LLE", ["scikit-learn"], _lle, {"n_neighbors": 100})
+LLE = LibraryMethod("LLE", ["scikit-learn"], _lle)
 PACMAP = LibraryMethod("PaCMAP", ["pacmap"], _pacmap)

@@ -1,0 +1,130 @@
+"""Where a map and its account go in AnnData: the names, and values that an h5ad file can hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dtsne._version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from dtsne._estimator import DTSNE
+    from dtsne.account import Account
+    from dtsne.account._tables import Table
+
+# What does not change the map, or cannot be kept in a file.
+_NOT_KEPT = frozenset({"callback", "checkpoint", "n_jobs", "neighbors", "verbose"})
+# Columns of obs, and where in the account of the points they come from.
+_COLUMNS = {
+    "log_radius": "log_radius_data",
+    "log_radius_map": "log_radius_map",
+    "density_residual": "density_residual",
+    "unreliable": "unreliable",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """What to add to AnnData, by the names under which it goes there.
+
+    They are also the arguments of :func:`dtsne.tables.write_h5ad`.
+    """
+
+    obsm: dict[str, Any]
+    obs: dict[str, Any]
+    uns: dict[str, Any]
+
+
+def entries_of(
+    model: DTSNE,
+    account: Account,
+    *,
+    key: str = "dtsne",
+    params: Mapping[str, Any] | None = None,
+) -> Entries:
+    """Lay out a fitted model and its account.
+
+    Parameters
+    ----------
+    model : DTSNE
+        A fitted one.
+    account : Account
+        What ``model.report()`` gave.
+    key : str, default="dtsne"
+        What the names are made of.
+    params : mapping of str to str or number, optional
+        Where the data came from (``use_rep``, ``layer``, ``n_pcs``, ``groupby`` …), to stand among
+        the parameters of the model, or instead of them.
+
+    Returns
+    -------
+    Entries
+        ``obsm["X_<key>"]``, the columns of ``obs`` called ``<key>_…``, and ``uns["<key>"]``.
+    """
+    points = account.points.columns()
+    return Entries(
+        obsm={f"X_{key}": model.embedding_},
+        obs={f"{key}_{name}": points[column] for name, column in _COLUMNS.items()},
+        uns={key: _record(model, account, params or {})},
+    )
+
+
+def _record(model: DTSNE, account: Account, params: Mapping[str, Any]) -> dict[str, Any]:
+    of_fit = {
+        "perplexity": float(model.perplexity_),
+        "kl_divergence": float(model.kl_divergence_),
+        "n_iter": int(model.n_iter_),
+        "converged": bool(model.converged_),
+        "search_recall": float(model.neighbor_recall_),
+        "map_unit": account.map_unit,
+        "radius_unit": account.radius_unit,
+        "version": __version__,
+    }
+    record: dict[str, Any] = {
+        "params": _known({**_params_of(model), **params}),
+        **_known(of_fit),
+        "quality": _known(account.whole.as_dict()),
+        "readings": _text(account.readings),
+    }
+    if account.groups is not None and account.ratios is not None:
+        record["groups"] = {**_columns(account.groups), "drawn": account.groups.drawn}
+        if len(account.ratios):
+            record["ratios"] = {
+                **_columns(account.ratios),
+                "sentence": _text(account.ratios.sentences),
+            }
+    return record
+
+
+def _params_of(model: DTSNE) -> dict[str, Any]:
+    return {
+        name: value if np.isscalar(value) else _kind(value)
+        for name, value in model.get_params().items()
+        if name not in _NOT_KEPT
+    }
+
+
+def _kind(value: Any) -> str | None:
+    """Say "array" of an array; of the state of a generator there is nothing to say."""
+    return None if value is None or isinstance(value, np.random.RandomState) else "array"
+
+
+def _known(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out what is None, which older versions of h5ad cannot hold."""
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _columns(table: Table) -> dict[str, Any]:
+    """Return the columns, those that are no numbers as text."""
+    return {
+        name: values if values.dtype.kind in "iufb" else _text(values)
+        for name, values in table.columns().items()
+    }
+
+
+def _text(values: Any) -> Any:
+    return np.array([str(value) for value in values], dtype=np.str_)
