@@ -63,7 +63,8 @@ def find_cells(
 ) -> Tensor:
     """Return the cell of each point."""
     last = torch.tensor(counts, device=y.device) - (1 + 2 * BORDER)
-    # In the box before it is an integer, which may not hold it, and after it, for what is no number.
+    # Brought into the box before it is an integer, which may not hold it, and, for what is no
+    # number, after it.
     along = torch.minimum(((y - origin) / width).clamp(min=0.0), last.to(y.dtype))
     along = torch.minimum(along.to(torch.int64).clamp(min=0), last) + BORDER
     cells = along[:, -1]

@@ -1,5 +1,8 @@
 """The cells of points in one launch, by Triton; see :mod:`dtsne.gpu._cells`."""
 
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators
+# mypy: disable-error-code="import-untyped,import-not-found"
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -32,7 +35,7 @@ def find_cells_triton(
 
 # Numbers that differ from plan to plan are not compiled in: each would be another compilation.
 @triton.jit(do_not_specialize=["n", "n0", "n1", "n2"])
-def _find_cells(  # type: ignore[no-untyped-def]
+def _find_cells(
     y, origin, cells, n, per_width, n0, n1, n2,
     AXES: tl.constexpr, BORDER: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
@@ -47,12 +50,13 @@ def _find_cells(  # type: ignore[no-untyped-def]
 
 
 @triton.jit
-def _along(  # type: ignore[no-untyped-def]
+def _along(
     y, origin, axis: tl.constexpr, i, inside, per_width, count,
     AXES: tl.constexpr, BORDER: tl.constexpr,
 ):  # fmt: skip
     last = count - (1 + 2 * BORDER)
-    steps = (tl.load(y + i * AXES + axis, mask=inside, other=0.0) - tl.load(origin + axis)) * per_width
-    # In the box before it is an integer, which may not hold it, and after it, for what is no number.
-    steps = tl.minimum(tl.maximum(steps, 0.0), last.to(steps.dtype))
+    away = tl.load(y + i * AXES + axis, mask=inside, other=0.0) - tl.load(origin + axis)
+    # Brought into the box before it is an integer, which may not hold it, and, for what is no
+    # number, after it.
+    steps = tl.minimum(tl.maximum(away * per_width, 0.0), last.to(away.dtype))
     return tl.minimum(tl.maximum(steps.to(tl.int32), 0), last) + BORDER

@@ -4,10 +4,10 @@ A grid has shape (scale nodes, *shape), as PyTorch's transforms want batches fir
 `shape` is the first of the map, as on the CPU (:mod:`dtsne._fft_kernels`): points that follow each
 other in order of their cells touch nodes that lie close together.
 
-Shares of points are added to the grid as integers, in fixed point: then their sum does not depend on
-the order that the device takes them in. The alternative, to let every node look for its points, asks
-for the same number of products, but for the points of five rows of cells in every block of nodes, of
-which most have none, and too few blocks to keep the device busy where the grid is small.
+Shares of points are added to the grid as integers, in fixed point: then their sum does not depend
+on the order that the device takes them in. The alternative, to let every node look for its points,
+asks for the same number of products, but every block of nodes, of which most have few points, would
+look through five rows of cells, and a small grid has too few blocks to keep the device busy.
 """
 
 from __future__ import annotations
@@ -109,7 +109,8 @@ def convolve(grid: Tensor, spectra: Tensor, padded: tuple[int, ...]) -> Tensor:
     # The transforms' own factor would be another pass over the grid.
     felt = multiply_spectra(spectra, charges, 1.0 / prod(padded))
     potentials = torch.fft.irfftn(felt, s=padded, dim=axes, norm="forward")
-    return potentials[(slice(None), *(slice(length) for length in grid.shape[1:]))]
+    part: Tensor = potentials[(slice(None), *(slice(length) for length in grid.shape[1:]))]
+    return part
 
 
 def multiply_spectra(spectra: Tensor, charges: Tensor, factor: float) -> Tensor:

@@ -1,9 +1,12 @@
 """The grid of the FFT repulsion, by Triton; see :mod:`dtsne.gpu._grid`.
 
-A program takes a block of points and all nodes of their stencils at once: 4 in 1-D, 16 in 2-D, 64 in
-3-D. Threads next to each other have nodes next to each other, four of which are 32 bytes of the
+A program takes a block of points and all nodes of their stencils at once: 4 in 1-D, 16 in 2-D, 64
+in 3-D. Threads next to each other have nodes next to each other, four of which are 32 bytes of the
 grid of integers: what the second-level cache adds in one go.
 """
+
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators
+# mypy: disable-error-code="import-untyped,import-not-found"
 
 from __future__ import annotations
 
@@ -61,16 +64,14 @@ def multiply_spectra_triton(spectra: Tensor, charges: Tensor, factor: float) -> 
 
 
 def _lengths_and_strides(grid: Tensor) -> tuple[int, ...]:
-    """Lengths along the map's axes, strides from the second axis on, and that of the scale nodes."""
+    """Lengths along the map's axes, strides from its second on, and that of the scale nodes."""
     lengths, strides = (*grid.shape[:0:-1], 1, 1)[:3], (*grid.stride()[:0:-1], 0, 0)[:3]
     return (*lengths, *strides[1:], grid.stride(0))
 
 
 @triton.jit
-def _place(  # type: ignore[no-untyped-def]
-    positions, i, is_point, axis: tl.constexpr, length, AXES: tl.constexpr
-):
-    """Second node of the spline of each point along an axis, and the fraction of a step behind it."""
+def _place(positions, i, is_point, axis: tl.constexpr, length, AXES: tl.constexpr):
+    """Second node of each point's spline along an axis, and the fraction of a step behind it."""
     position = tl.load(positions + i * AXES + axis, mask=is_point, other=1.0)
     # What lies outside is not to be written outside; it is no map that the plan was made for.
     second = tl.minimum(tl.maximum(position.to(tl.int32), 1), length - 3)
@@ -79,7 +80,7 @@ def _place(  # type: ignore[no-untyped-def]
 
 
 @triton.jit
-def _spline(fraction, q):  # type: ignore[no-untyped-def]
+def _spline(fraction, q):
     """Weight of the cubic B-spline at the q-th of the four nodes around a point."""
     f = fraction[:, None]
     x = tl.where((q == 0) | (q == 2), 1.0 - f, f)
@@ -88,7 +89,7 @@ def _spline(fraction, q):  # type: ignore[no-untyped-def]
 
 
 @triton.jit
-def _spline_slope(fraction, q):  # type: ignore[no-untyped-def]
+def _spline_slope(fraction, q):
     f = fraction[:, None]
     x = tl.where((q == 0) | (q == 2), 1.0 - f, f)
     slope = tl.where((q == 0) | (q == 3), 0.5 * x * x, 2.0 * x - 1.5 * x * x)
@@ -96,7 +97,7 @@ def _spline_slope(fraction, q):  # type: ignore[no-untyped-def]
 
 
 @triton.jit(do_not_specialize=["n", "n0", "n1", "n2", "stride1", "stride2", "per_node", "n_nodes"])
-def _add_shares(  # type: ignore[no-untyped-def]
+def _add_shares(
     positions, weights, fixed, n, n0, n1, n2, stride1, stride2, per_node, unit, n_nodes,
     AXES: tl.constexpr, STENCIL: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
@@ -127,7 +128,7 @@ def _add_shares(  # type: ignore[no-untyped-def]
 
 
 @triton.jit(do_not_specialize=["n", "n0", "n1", "n2", "stride1", "stride2", "per_node", "n_nodes"])
-def _gather(  # type: ignore[no-untyped-def]
+def _gather(
     positions, weights, potentials, found, n, n0, n1, n2, stride1, stride2, per_node, n_nodes,
     AXES: tl.constexpr, STENCIL: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
@@ -175,7 +176,7 @@ def _gather(  # type: ignore[no-untyped-def]
 
 
 @triton.jit(do_not_specialize=["size", "n_nodes"])
-def _multiply(spectra, charges, felt, size, n_nodes, factor, BLOCK: tl.constexpr):  # type: ignore[no-untyped-def]
+def _multiply(spectra, charges, felt, size, n_nodes, factor, BLOCK: tl.constexpr):
     size = size.to(tl.int64)
     at = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     is_part = at < 2 * size

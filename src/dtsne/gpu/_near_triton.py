@@ -6,10 +6,13 @@ a fixed order. So the work on a crowd is shared among five times as many program
 candidates of a row are dealt out to several.
 
 The block's points may lie in cells far apart, at the end of one row and the start of another, or on
-both sides of a crowd. They are taken in pieces of no more than `span` cells, whose candidates are one
-range of points in every row: some of them are beyond the cutoff, where u is 0, but none comes twice,
-as long as span + 2 BORDER cells are no more than a row.
+both sides of a crowd. They are taken in pieces of no more than `span` cells, whose candidates are
+one range of points in every row: some of them are beyond the cutoff, where u is 0, but none comes
+twice, as long as span + 2 BORDER cells are no more than a row.
 """
+
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators
+# mypy: disable-error-code="import-untyped,import-not-found"
 
 from __future__ import annotations
 
@@ -50,7 +53,7 @@ def sum_near_triton(y: Tensor, s: Tensor, cells: Cells, cutoff: float) -> Tensor
 
 
 @triton.jit(do_not_specialize=["n", "row", "plane", "span"])
-def _sum_near(  # type: ignore[no-untyped-def]
+def _sum_near(
     y, s, cell_of, starts, found, n, per_cutoff, row, plane, span,
     AXES: tl.constexpr, BORDER: tl.constexpr, SLICES: tl.constexpr,
     BLOCK: tl.constexpr, TILE: tl.constexpr,
@@ -72,7 +75,8 @@ def _sum_near(  # type: ignore[no-untyped-def]
         # Relative to a point of the piece: far from the origin, float32 has no digits for it.
         origin = tl.min(tl.where(is_inside, i, n), axis=0)
         # Far outside of any cutoff, with a square that float32 can hold, is all that has no pairs.
-        x0 = tl.where(is_inside, _relative(y, i, origin, i < n, per_cutoff, 0, AXES), 1e10)
+        x0 = _relative(y, i, origin, i < n, per_cutoff, 0, AXES)
+        x0 = tl.where(is_inside, x0, 1e10)
         x1 = _relative(y, i, origin, i < n, per_cutoff, 1, AXES)
         x2 = _relative(y, i, origin, i < n, per_cutoff, 2, AXES)
         for middle in range(-BORDER if AXES > 2 else 0, BORDER + 1 if AXES > 2 else 1):
@@ -87,7 +91,8 @@ def _sum_near(  # type: ignore[no-untyped-def]
                 j = low + tl.arange(0, TILE)
                 is_other = j < end
                 other_scale = tl.load(s + j, mask=is_other, other=1.0).to(tl.float32) * per_cutoff
-                z0 = tl.where(is_other, _relative(y, j, origin, is_other, per_cutoff, 0, AXES), -1e10)
+                z0 = _relative(y, j, origin, is_other, per_cutoff, 0, AXES)
+                z0 = tl.where(is_other, z0, -1e10)
                 z1 = _relative(y, j, origin, is_other, per_cutoff, 1, AXES)
                 z2 = _relative(y, j, origin, is_other, per_cutoff, 2, AXES)
                 scale = own_scale[:, None] + other_scale[None, :]
@@ -100,7 +105,8 @@ def _sum_near(  # type: ignore[no-untyped-def]
                 inverse = 1.0 / (here * there)  # one division for both
                 v, c = there * inverse, here * inverse
                 u = 4.0 * tl.maximum(1.0 - squared, 0.0) * c
-                u = tl.where(i[:, None] != j[None, :], u, 0.0)  # its own w of 1 would drown the rest
+                # Its own w of 1 would drown the others'.
+                u = tl.where(i[:, None] != j[None, :], u, 0.0)
                 w_u2 = scale2 * v * u * u
                 total += w_u2 * u
                 # −d(w u³)/d(d²), as w' = −4 v w and u' = −4 c.
@@ -117,10 +123,11 @@ def _sum_near(  # type: ignore[no-untyped-def]
 
 
 @triton.jit
-def _relative(y, j, origin, mask, per_cutoff, axis: tl.constexpr, AXES: tl.constexpr):  # type: ignore[no-untyped-def]
+def _relative(y, j, origin, mask, per_cutoff, axis: tl.constexpr, AXES: tl.constexpr):
     """Coordinates along an axis, relative to those of a point; 0 along an axis that is not used."""
     if axis < AXES:
-        away = tl.load(y + j * AXES + axis, mask=mask, other=0.0) - tl.load(y + origin * AXES + axis)
+        at_origin = tl.load(y + origin * AXES + axis)
+        away = tl.load(y + j * AXES + axis, mask=mask, other=0.0) - at_origin
         return away.to(tl.float32) * per_cutoff
     else:  # noqa: RET505 (in Triton a branch that is not taken must not be reached)
         return tl.zeros([j.shape[0]], tl.float32)
