@@ -72,7 +72,7 @@ def test_rows_of_few_cells_are_not_counted_twice(rng, way):
 
 
 @both_ways
-@pytest.mark.parametrize("cutoff", [1e-12, 1.0, 1e12])
+@pytest.mark.parametrize("cutoff", [1e-12, 1e12])
 def test_units_do_not_matter(rng, way, cutoff):
     points, scales = cutoff * clustered(rng, 40, 2), cutoff * np.exp(rng.normal(size=40))
     assert_close(by_device(way, points, scales, cutoff), by_cpu(points, scales, cutoff))

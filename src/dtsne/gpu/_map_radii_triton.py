@@ -80,7 +80,6 @@ def _lower_to_rank(
     x0 = tl.load(points + i * AXES)
     x1 = tl.load(points + i * AXES + 1) if AXES > 1 else x0
     x2 = tl.load(points + i * AXES + 2) if AXES > 2 else x0
-    place = tl.arange(0, TILE)
     # The distance looked for is one of [low, high]; so many are below, and up to high.
     high = tl.load(squared + i)
     low = tl.zeros_like(high)
@@ -89,35 +88,9 @@ def _lower_to_rank(
     trial = tl.minimum(high, LARGEST)
     n_passes = 0
     while tl.max((low < high).to(tl.int32), axis=0) > 0:
-        count = tl.zeros([LEAF, TILE], tl.int32)
-        nearest_below = tl.zeros([LEAF, TILE], high.dtype)
-        nearest_above = tl.full([LEAF, TILE], float("inf"), high.dtype)
-        for entry in range(begin, end, TILE // LEAF):
-            is_listed = entry + place // LEAF < end
-            leaf = tl.load(members + entry + place // LEAF, mask=is_listed, other=0)
-            j = leaf * LEAF + place % LEAF
-            # What is not listed is as far as can be.
-            z0 = tl.load(points + j * AXES, mask=is_listed, other=float("inf"))
-            d0 = x0[:, None] - z0[None, :]
-            distance = d0 * d0
-            if AXES > 1:
-                z1 = tl.load(points + j * AXES + 1, mask=is_listed, other=0.0)
-                d1 = x1[:, None] - z1[None, :]
-                distance += d1 * d1
-            if AXES > 2:
-                z2 = tl.load(points + j * AXES + 2, mask=is_listed, other=0.0)
-                d2 = x2[:, None] - z2[None, :]
-                distance += d2 * d2
-            is_within = distance <= trial[:, None]
-            count += is_within.to(tl.int32)
-            nearest_below = tl.where(
-                is_within & (distance > nearest_below), distance, nearest_below
-            )
-            nearest_above = tl.where(
-                (distance > trial[:, None]) & (distance < nearest_above), distance, nearest_above
-            )
-        n_found = tl.sum(count, axis=1)
-        below, above = tl.max(nearest_below, axis=1), tl.min(nearest_above, axis=1)
+        n_found, below, above = _pass(
+            points, members, begin, end, x0, x1, x2, trial, AXES, LEAF, TILE
+        )
         is_open = low < high
         is_enough = is_open & (n_found >= rank)
         is_short = is_open & (n_found < rank)
@@ -129,6 +102,39 @@ def _lower_to_rank(
         trial = _next_trial(low, high, n_below, n_within, rank, n_passes)
         n_passes += 1
     tl.store(squared + i, high)
+
+
+@triton.jit
+def _pass(
+    points, members, begin, end, x0, x1, x2, trial,
+    AXES: tl.constexpr, LEAF: tl.constexpr, TILE: tl.constexpr,
+):  # fmt: skip
+    """Count the squared distances up to a trial; the largest of those, and the smallest above."""
+    place = tl.arange(0, TILE)
+    count = tl.zeros([LEAF, TILE], tl.int32)
+    below = tl.zeros([LEAF, TILE], trial.dtype)
+    above = tl.full([LEAF, TILE], float("inf"), trial.dtype)
+    for entry in range(begin, end, TILE // LEAF):
+        is_listed = entry + place // LEAF < end
+        leaf = tl.load(members + entry + place // LEAF, mask=is_listed, other=0)
+        j = leaf * LEAF + place % LEAF
+        # What is not listed is as far as can be.
+        z0 = tl.load(points + j * AXES, mask=is_listed, other=float("inf"))
+        d0 = x0[:, None] - z0[None, :]
+        distance = d0 * d0
+        if AXES > 1:
+            z1 = tl.load(points + j * AXES + 1, mask=is_listed, other=0.0)
+            d1 = x1[:, None] - z1[None, :]
+            distance += d1 * d1
+        if AXES > 2:
+            z2 = tl.load(points + j * AXES + 2, mask=is_listed, other=0.0)
+            d2 = x2[:, None] - z2[None, :]
+            distance += d2 * d2
+        is_within = distance <= trial[:, None]
+        count += is_within.to(tl.int32)
+        below = tl.where(is_within & (distance > below), distance, below)
+        above = tl.where((distance > trial[:, None]) & (distance < above), distance, above)
+    return tl.sum(count, axis=1), tl.max(below, axis=1), tl.min(above, axis=1)
 
 
 @triton.jit

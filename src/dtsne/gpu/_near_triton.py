@@ -99,18 +99,9 @@ def _sum_near(
                 d0 = x0[:, None] - z0[None, :]
                 d1 = x1[:, None] - z1[None, :]
                 d2 = x2[:, None] - z2[None, :]
-                squared = d0 * d0 + d1 * d1 + d2 * d2
-                scale2 = scale * scale
-                here, there = scale2 + 4.0 * squared, scale2 + 4.0
-                inverse = 1.0 / (here * there)  # one division for both
-                v, c = there * inverse, here * inverse
-                u = 4.0 * tl.maximum(1.0 - squared, 0.0) * c
-                # Its own w of 1 would drown the others'.
-                u = tl.where(i[:, None] != j[None, :], u, 0.0)
-                w_u2 = scale2 * v * u * u
-                total += w_u2 * u
-                # −d(w u³)/d(d²), as w' = −4 v w and u' = −4 c.
-                push = w_u2 * (4.0 * v * u + 12.0 * c)
+                is_pair = i[:, None] != j[None, :]
+                push, w_u3 = _near_kernel(d0 * d0 + d1 * d1 + d2 * d2, scale, is_pair)
+                total += w_u3
                 f0 += push * d0
                 f1 += push * d1
                 f2 += push * d2
@@ -120,6 +111,20 @@ def _sum_near(
     tl.store(at + 1, tl.sum(f1, axis=1) * per_cutoff, mask=i < n)
     tl.store(at + 2, tl.sum(f2, axis=1) * per_cutoff, mask=i < n)
     tl.store(at + 3, tl.sum(total, axis=1), mask=i < n)
+
+
+@triton.jit
+def _near_kernel(squared, scale, is_pair):
+    """−d(w u³)/d(d²) and w u³, in units of the cutoff."""
+    scale2 = scale * scale
+    here, there = scale2 + 4.0 * squared, scale2 + 4.0
+    inverse = 1.0 / (here * there)  # one division for both
+    v, c = there * inverse, here * inverse
+    # A point's own w of 1 would drown the others'.
+    u = tl.where(is_pair, 4.0 * tl.maximum(1.0 - squared, 0.0) * c, 0.0)
+    w_u2 = scale2 * v * u * u
+    # As w' = −4 v w and u' = −4 c.
+    return w_u2 * (4.0 * v * u + 12.0 * c), w_u2 * u
 
 
 @triton.jit
