@@ -126,6 +126,28 @@ def test_same_bits_twice_and_in_another_order(rng, way):
     np.testing.assert_array_equal(by_device(way, embedding[order], (10,)), radii[:, order])
 
 
+@both_ways
+def test_lists_have_all_leaves_that_are_close(rng, way):
+    """Of two groups, against the boxes of the leaves' points, from some leaf on."""
+    n, first = GROUP * LEAF + 100, 50
+    y = rng.normal(size=(n, 2)).astype(np.float32)
+    with going(way) as device:
+        leaves = make_leaves(torch.tensor(y, device=device))
+        squared = torch.full_like(leaves.points[:, 0], torch.inf)  # also of what is no point
+        squared[:n] = torch.tensor(rng.uniform(0, 0.1, size=n))
+        counts = _map_radii.count_close(leaves, squared).cpu()
+        starts = torch.zeros(leaves.n_leaves - first + 1, dtype=torch.int64)
+        starts[1:] = counts[first:].cumsum(dim=0)
+        members = _map_radii.list_close(leaves, squared, starts.to(device), first).cpu()
+    y = y[leaves.order.cpu()]
+    boxes = [(part.min(axis=0), part.max(axis=0)) for part in np.split(y, range(LEAF, n, LEAF))]
+    gaps = np.array([np.maximum(0, np.maximum(low - y, y - high)) for low, high in boxes])
+    is_close = (gaps**2).sum(axis=2) < squared[:n].cpu().numpy()  # (leaves, points)
+    is_close = np.logical_or.reduceat(is_close, range(0, n, LEAF), axis=1).T
+    np.testing.assert_array_equal(counts, is_close.sum(axis=1))
+    np.testing.assert_array_equal(members, np.nonzero(is_close[first:])[1])
+
+
 def test_leaves_are_compact(rng):
     """Whatever the densities: boxes of leaves hardly overlap, so that few are close to one."""
     y = torch.tensor(uneven(rng, 4000, 2)[500:])
