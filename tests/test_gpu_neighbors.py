@@ -14,7 +14,7 @@ if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"
 
 from dtsne._neighbors import nearest_neighbors  # noqa: E402
-from dtsne.gpu import _lists, _neighbor_keys, _neighbors  # noqa: E402
+from dtsne.gpu import _lists, _neighbor_batches, _neighbor_keys, _neighbors  # noqa: E402
 from dtsne.gpu._neighbors import nearest, peak_bytes  # noqa: E402
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
@@ -107,26 +107,27 @@ def test_equals_the_cpu_with_any_ties(n, d, grid, seed, data):
     np.testing.assert_array_equal(distances, expected_distances.astype(np.float32))
 
 
-@pytest.mark.parametrize(("n", "d", "k"), [(500, 10, 20), (300, 100, 40), (400, 1, 5), (90, 3, 89)])
+@pytest.mark.parametrize(("n", "d", "k"), [(400, 10, 20), (280, 70, 40), (300, 1, 5), (90, 3, 89)])
 def test_equals_the_cpu(way, rng, n, d, k):
     assert_equal_to_cpu(clustered(rng, n, d), k)
 
 
+@pytest.mark.filterwarnings("ignore:(overflow|invalid value) encountered:RuntimeWarning")
 @pytest.mark.parametrize("kind", ["far", "narrow", "outliers", "copies", "rhythm", "huge"])
 def test_equals_the_cpu_on_awkward_data(way, rng, kind):
-    X = rng.normal(size=(420, 4))
+    X = rng.normal(size=(360, 4))
     if kind == "far":
         X = 1e4 + 0.1 * X
     elif kind == "narrow":
-        X = 1e3 * X[np.arange(420) // 70] + 1e-4 * X
+        X = 1e3 * X[np.arange(360) // 60] + 1e-4 * X
     elif kind == "outliers":
         X[::40] *= 1e6
     elif kind == "copies":
         # More than are kept of a row (256), and fewer than neighbours.
-        X[20:340] = X[0]
-        X[350:360] = X[-1]
+        X[20:300] = X[0]
+        X[310:320] = X[-1]
     elif kind == "rhythm":
-        X = 100 * X[np.arange(420) % 6] + X
+        X = 100 * X[np.arange(360) % 6] + X
     else:
         X *= 1e25
     assert_equal_to_cpu(X, 30)
@@ -134,27 +135,27 @@ def test_equals_the_cpu_on_awkward_data(way, rng, kind):
 
 def test_most_rows_need_no_second_look(kernels, rng):
     """The bound from a sample holds enough points, and not too many."""
-    points = torch.as_tensor(clustered(rng, 900, 6).astype(np.float32), device=DEVICE)
-    indices = torch.empty((900, 30), dtype=torch.int32, device=DEVICE)
-    distances = torch.empty((900, 30), device=DEVICE)
+    points = torch.as_tensor(clustered(rng, 700, 6).astype(np.float32), device=DEVICE)
+    indices = torch.empty((700, 30), dtype=torch.int32, device=DEVICE)
+    distances = torch.empty((700, 30), device=DEVICE)
     itself = torch.zeros((1, 1), dtype=torch.int32, device=DEVICE)
     sure = kernels.search(_lists.one_cell(points), itself, indices, distances, scratch=2**20)
     assert sure.float().mean() > 0.98
 
 
 @pytest.mark.parametrize("k", [1, 30, 90, 150, 300, 500, 1000, 2700])
-def test_room_is_for_all_but_one_row_in_a_thousand(kernels, rng, k):
+def test_room_is_for_all_but_one_row_in_a_thousand(rng, k):
     """As if points were independent: those within a value of the sample are a gamma variate."""
-    room = kernels.room_for(k)
+    room = _neighbor_batches.room_for(k)
     rank = int(room.rank(torch.tensor([room.every])))
     within = room.every * rng.gamma(rank, size=100_000)
-    assert room.kept <= kernels._MAX_KEPT
-    assert np.mean((within < k + 1) | (within > room.kept)) < 2e-3
+    assert room.kept <= _neighbor_batches.MAX_KEPT
+    assert np.mean((within < k + 1) | (within > room.kept)) < 1e-3
     assert room.rank(torch.tensor([1])) > k
 
 
 def test_small_batches_give_the_same(kernels, rng, monkeypatch):
-    X = clustered(rng, 400, 5).astype(np.float32)
+    X = clustered(rng, 300, 5).astype(np.float32)
     whole = search(X, 12)
     monkeypatch.setattr(_neighbors, "_SCRATCH", 2**19)
     for a, b in zip(whole, search(X, 12), strict=True):
@@ -162,7 +163,7 @@ def test_small_batches_give_the_same(kernels, rng, monkeypatch):
 
 
 def test_too_many_neighbors_for_the_kernels(kernels, rng, monkeypatch):
-    monkeypatch.setattr(kernels, "_MAX_KEPT", 128)
+    monkeypatch.setattr(kernels, "MAX_KEPT", 128)
     assert_equal_to_cpu(rng.normal(size=(80, 3)), 60)
 
 
@@ -225,14 +226,19 @@ def test_every_row_has_all_its_neighbors(by_lists, rng):
 
 
 def test_kernels_find_the_same_in_lists(kernels, rng, monkeypatch):
-    X = torch.as_tensor(clustered(rng, 700, 5).astype(np.float32), device=DEVICE)
-    lists, _ = _lists.divide(X, scratch=2**20)
-    visited = _lists.nearest_cells(lists, 20, scratch=2**20)
+    """Cells of many sizes: of none, of fewer points than neighbours, of more than one block."""
+    X = torch.as_tensor(clustered(rng, 350, 5).astype(np.float32), device=DEVICE)
+    sizes = torch.tensor([90, 0, 6, 130, 64, 60], device=DEVICE)
+    order = X[:, 0].argsort()
+    starts = torch.cat((sizes.new_zeros(1), sizes.cumsum(0)))
+    points = _lists.one_cell(X[order]).points
+    lists = _lists.Lists(points, order.int(), starts, points[(starts[:-1]).clamp_max(349)])
+    visited = _lists.nearest_cells(lists, 4, scratch=2**20)
     results = []
     for runs in (True, False):
         monkeypatch.setattr(_neighbors, "runs_triton", lambda tensor, runs=runs: runs)
-        indices = torch.empty((700, 15), dtype=torch.int32, device=DEVICE)
-        distances = torch.empty((700, 15), device=DEVICE)
+        indices = torch.empty((350, 15), dtype=torch.int32, device=DEVICE)
+        distances = torch.empty((350, 15), device=DEVICE)
         _neighbors._search(lists, visited, indices, distances)
         results.append((indices.cpu(), distances.cpu()))
     np.testing.assert_array_equal(results[0][0], results[1][0])

@@ -14,8 +14,8 @@ import torch
 if TYPE_CHECKING:
     from torch import Tensor
 
-# A program works on 64 points of a cell at once (_neighbors_triton), so that smaller cells than
-# these, which fit the neighbourhoods more closely, would leave it with half of its work for nothing.
+# A program works on 64 points of a cell at once (_neighbor_batches), so that smaller cells than
+# these, which fit the neighbourhoods more closely, would leave half of its work for nothing.
 _POINTS_PER_CELL, _MOST_CELLS = 128, 2**14
 # As on the CPU: more points or rounds gave the same recall for the same work.
 _POINTS_PER_CENTRE, _N_ROUNDS = 32, 5
@@ -55,7 +55,7 @@ def padded_width(d: int) -> int:
 
 def one_cell(points: Tensor) -> Lists:
     """All points in one list, as they are."""
-    n, d = points.shape
+    n = len(points)
     return Lists(
         _padded(points),
         torch.arange(n, dtype=torch.int32, device=points.device),
@@ -140,7 +140,7 @@ def _nearest_centres(
     step = max(1, scratch // (8 * len(centres)))
     parts = [
         torch.addmm(half_squares, some - origin, centres.T, alpha=-1.0).argmin(dim=1)
-        for some in points.split(step)
+        for some in torch.split(points, step)
     ]
     return torch.cat(parts)
 

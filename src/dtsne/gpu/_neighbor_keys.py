@@ -62,9 +62,7 @@ def unpack(keys: Tensor) -> tuple[Tensor, Tensor]:
     return keys.int(), distances
 
 
-def nearest_of_all(
-    lists: Lists, rows: Tensor, k: int, *, scratch: int
-) -> tuple[Tensor, Tensor]:
+def nearest_of_all(lists: Lists, rows: Tensor, k: int, *, scratch: int) -> tuple[Tensor, Tensor]:
     """Compare some points with all others: exact whatever the data is, for few points."""
     n, width = lists.points.shape
     everyone = torch.arange(n, dtype=torch.int32, device=rows.device)
@@ -97,10 +95,10 @@ def surely_nearest(farthest: Tensor, bounds: Tensor, reach: Tensor, n_features: 
 
     Notes
     -----
-    A point b missed though nearer than `farthest` has |b| ≤ |a| + farthest. The error of |a|² + |b|²
-    − 2ab is at most a number of roundings of (|a| + |b|)²: d/4 for the sum of products, some for
-    the squares, the subtraction of the centre and the parts that three products leave out. So
-    points far from all others do no harm, nor does a row of which only itself is far.
+    A point b missed though nearer than `farthest` has |b| ≤ |a| + farthest. The error of
+    |a|² + |b|² − 2ab is at most a number of roundings of (|a| + |b|)²: d/4 for the sum of products,
+    some for the squares, the subtraction of the centre and what three products of parts leave out.
+    So it matters how far a point is, but not how far others are.
     """
     farthest = farthest.double()
     error = (16 + n_features / 4) * _EPSILON * (2 * reach.double() + farthest).square()

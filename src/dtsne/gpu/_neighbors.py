@@ -12,6 +12,7 @@ Twin of :mod:`dtsne._neighbors` and :mod:`dtsne._approximate_neighbors`.
 from __future__ import annotations
 
 import logging
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import torch
@@ -48,9 +49,7 @@ _SPARE_SHARE, _SPARE = 8, 8
 _LOW_BITS = 2**13 - 1
 
 
-def nearest(
-    points: Tensor, k: int, *, recall: float = 0.99
-) -> tuple[Tensor, Tensor, float]:
+def nearest(points: Tensor, k: int, *, recall: float = 0.99) -> tuple[Tensor, Tensor, float]:
     """Find the k nearest other points of each row, or most of them where there are many points.
 
     Parameters
@@ -132,15 +131,13 @@ def _search(lists: Lists, visited: Tensor, indices: Tensor, distances: Tensor) -
         indices[rows], distances[rows] = nearest_of_all(lists, unsure, k, scratch=_SCRATCH)
 
 
-def _search_by_sorting(
-    lists: Lists, visited: Tensor, indices: Tensor, distances: Tensor
-) -> Tensor:
+def _search_by_sorting(lists: Lists, visited: Tensor, indices: Tensor, distances: Tensor) -> Tensor:
     """Search in plain PyTorch; return for each position whether its neighbours are surely found."""
     n, width = lists.points.shape
     k = indices.shape[1]
     sure = torch.empty(n, dtype=torch.bool, device=indices.device)
     starts = lists.starts.tolist()
-    for cell, (begin, end) in enumerate(zip(starts[:-1], starts[1:], strict=True)):
+    for cell, (begin, end) in enumerate(pairwise(starts)):
         if begin == end:
             continue
         columns = lists.columns(visited[cell].long())
@@ -156,9 +153,9 @@ def _search_by_sorting(
             bounds, kept = squared.topk(n_kept, largest=False)
             bounds = bounds[:, -1] if n_kept < len(columns) else bounds[:, -1] + torch.inf
             counts = torch.full_like(positions, n_kept).int()
-            keys = keys_of(lists, positions, columns[kept], counts).sort(dim=1).values[:, :k]
-            if keys.shape[1] < k:
-                keys = torch.nn.functional.pad(keys, (0, k - keys.shape[1]), value=NO_KEY)
+            keys = keys_of(lists, positions, columns[kept], counts).sort(dim=1).values
+            missing = keys.new_full((len(keys), max(0, k - n_kept)), NO_KEY)
+            keys = torch.cat((keys, missing), dim=1)[:, :k]
             rows = lists.order[positions].long()
             indices[rows], distances[rows] = unpack(keys)
             reach = own.square().sum(dim=1).sqrt()

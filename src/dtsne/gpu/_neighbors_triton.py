@@ -9,87 +9,45 @@ For a batch of rows, with the columns (points) that each block of them is compar
 4. the positions of these bits (`_collect`);
 5. exact distances of the points there, as keys (`_make_keys`), sorted (`_keep_nearest`).
 
-The matrix would be 20 GB for 70,000 points, and selecting from it would read it many times; the bits
-are .6 GB, the sample 1.2 GB. Each row of a step is the work of one program, so that there is no
-order in which results come, and nothing that depends on it.
+The matrix would be 20 GB for 70,000 points, and selecting from it would read it many times; the
+bits are .6 GB, the sample 1.2 GB. Each row of a step is the work of one program, so that there is
+no order in which results come, and nothing that depends on it.
 
-Rows with too few or too many points within their bound (about one in a thousand, and rows with many
-copies at the same distance) are told to the caller.
+Rows with too few or too many points within their bound (less than one in a thousand, and rows with
+many copies at the same distance) are told to the caller.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from math import sqrt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 import triton
 import triton.language as tl
 
+from dtsne.gpu._neighbor_batches import COLUMNS, MAX_KEPT, N_FIELDS, batches, room_for
 from dtsne.gpu._neighbor_keys import surely_nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from torch import Tensor
 
     from dtsne.gpu._lists import Lists
+    from dtsne.gpu._neighbor_batches import Batch
 
-# Rows of a block where there is one cell, and where there are many, which hold some hundred points: a
-# wider block shares the work on its columns (less the centre, split into parts) among more rows, and
-# leaves more of itself empty at the end of a cell. One warp group of Hopper, 4 warps, multiplies 64
-# rows at a time. A tile then takes 64 registers a thread; its factors, each in two parts of float32,
-# and those loaded ahead are 160 KB of shared memory for 128 rows and 64 features, of 227 KB.
-_ROWS_OF_ONE, _ROWS_OF_MANY, _ROWS_PER_WARP = 128, 64, 16
-_COLUMNS = 128
-_STAGES = 2
+# Tensor cores at nearly the precision of float32: three products of parts of 11 bits. Without them
+# ("ieee") the factors do not fit into the registers.
+_PRECISION = "tf32x3"
+# One warp group of Hopper, 4 warps, multiplies 64 rows at a time. A tile of 128 columns then takes
+# 64 registers a thread. Its factors, each in two parts of float32, and those loaded ahead are
+# 160 KB of shared memory for 128 rows and 64 features, of 227 KB.
+_ROWS_PER_WARP, _STAGES = 16, 2
 # Tiles that a program goes through with the same rows, which it need not read again.
 _TILES = 16
 # Rows that a program works on in each of the other steps. One is best on a GPU, as rows are long.
 _ROWS_AT_ONCE = 1
 # 32 candidates × 64 features are 16 numbers in float64 for each of 128 threads.
 _KEYS_AT_ONCE = 32
-# Tensor cores at nearly the precision of float32: three products of parts of 11 bits.
-_PRECISION = "tf32x3"
-# A row of the sample has to fit into the registers of one program, 64 of each of 256 threads.
-_MAX_SAMPLED = 2**14
-# Keys that one program sorts.
-_MAX_KEPT, _MIN_KEPT = 2**12, 2**8
-# Beyond k and the point itself: float32 cannot tell neighbours of almost the same distance.
-_SPARE = 8
-# The number of points within the bound varies as the sample does. Its square root has a standard
-# deviation of √every / 2, so that this much on both sides is one row in a thousand outside.
-_DEVIATIONS = 1.8
-# Of every so many columns one is looked at, at least.
-_LEAST_EVERY = 6
-_WORD = 32
-# Columns of the table of blocks, in int64: see `_Batch`.
-_FIELDS = tl.constexpr(9)
-_N_FIELDS = 9
-
-
-@dataclass(frozen=True)
-class _Room:
-    """How many points are kept for each row, and how the bound is chosen."""
-
-    wanted: int
-    kept: int  # a power of two
-    every: int  # columns for one of the sample
-
-    def rank(self, every: Tensor) -> Tensor:
-        """Rank in the sample that the bound is at: in the middle of too few and too many."""
-        fewest, most = (self.wanted / every).sqrt(), (self.kept / every).sqrt()
-        return torch.minimum((fewest + most) / 2, fewest + _DEVIATIONS).square().round().long()
-
-
-def room_for(k: int) -> _Room:
-    """Plan for k neighbours; more points are kept than a program can sort beyond k of some 2,700."""
-    wanted = k + 1 + _SPARE
-    kept = _MIN_KEPT
-    while (sqrt(kept) - sqrt(wanted)) / (2 * _DEVIATIONS) < sqrt(_LEAST_EVERY):
-        kept *= 2
-    return _Room(wanted, kept, int(((sqrt(kept) - sqrt(wanted)) / (2 * _DEVIATIONS)) ** 2))
+_FIELDS = tl.constexpr(N_FIELDS)
 
 
 def search(
@@ -115,10 +73,10 @@ def search(
     """
     n, width = lists.points.shape
     room = room_for(indices.shape[1])
-    if room.kept > _MAX_KEPT:
+    if room.kept > MAX_KEPT:
         return None
     sure = torch.empty(n, dtype=torch.bool, device=indices.device)
-    for batch in _batches(lists, visited, room, scratch):
+    for batch in batches(lists, visited, room, scratch):
         some = slice(batch.first, batch.first + batch.n_rows)
         bounds = _bounds(lists, batch)
         positions, counts = _within(lists, batch, bounds, room.kept)
@@ -154,83 +112,13 @@ def _features(width: int) -> int:
     return width if width <= 64 else 32
 
 
-@dataclass(frozen=True)
-class _Batch:
-    """Blocks of rows, one after the other, that are worked on together."""
-
-    # For each block: its cell; its first row, and how many; of its columns, where they begin in the
-    # list and how many there are; one of how many is sampled; the rank of the bound in the sample;
-    # where its sample begins, and where its words do.
-    table: Tensor
-    block_of_row: Tensor  # int32
-    cell_of_row: Tensor
-    columns: Tensor  # int32: positions, one list after the other
-    first: int
-    n_rows: int
-    n_blocks: int
-    rows_of_block: int
-    n_samples: int  # of all rows together
-    n_words: int
-    most_columns: int
-    most_sampled: int
-
-
-def _batches(lists: Lists, visited: Tensor, room: _Room, scratch: int) -> Iterator[_Batch]:
-    """Divide all rows into blocks, and these into batches that fit into the memory."""
-    sizes, starts = lists.sizes.cpu(), lists.starts.cpu()
-    list_sizes = lists.sizes[visited.long()].sum(dim=1).cpu()
-    rows_of_block = _ROWS_OF_ONE if len(sizes) == 1 else _ROWS_OF_MANY
-    blocks_of_cell = -(-sizes // rows_of_block)
-    cell = torch.arange(len(sizes)).repeat_interleave(blocks_of_cell)
-    first_block = blocks_of_cell.cumsum(0) - blocks_of_cell
-    first = starts[cell] + rows_of_block * (torch.arange(len(cell)) - first_block[cell])
-    n_rows = (starts[cell + 1] - first).clamp_max(rows_of_block)
-    n_columns = list_sizes[cell]
-    every = (-(-n_columns // _MAX_SAMPLED)).clamp_min(room.every)
-    # Where all fit, all are taken: more of the sample are asked for than there are.
-    rank = torch.where(n_columns > room.kept, room.rank(every), _MAX_SAMPLED + 1)
-    n_samples = n_rows * -(-n_columns // every)
-    n_words = n_rows * -(-n_columns // _COLUMNS) * (_COLUMNS // _WORD)
-    n_bytes = 4 * n_samples + 4 * n_words + 12 * room.kept * n_rows
-    # The list of columns, and what it is made from, once for all blocks of a cell.
-    n_bytes += 24 * n_columns * (first == starts[cell])
-    ends = (n_bytes.cumsum(0) // scratch).diff().nonzero().flatten() + 1
-    for begin, end in zip([0, *ends.tolist()], [*ends.tolist(), len(cell)], strict=True):
-        part = slice(begin, end)
-        cells = slice(int(cell[begin]), int(cell[end - 1]) + 1)
-        columns = lists.columns(visited[cells].flatten().long())
-        list_starts = list_sizes[cells].cumsum(0) - list_sizes[cells]
-        table = torch.stack(
-            (
-                cell[part], first[part], n_rows[part], list_starts[cell[part] - cell[begin]],
-                n_columns[part], every[part], rank[part], n_samples[part].cumsum(0) - n_samples[part],
-                n_words[part].cumsum(0) - n_words[part],
-            ), dim=1,
-        )  # fmt: skip
-        block_of_row = torch.arange(end - begin).repeat_interleave(n_rows[part])
-        yield _Batch(
-            table.to(visited.device),
-            block_of_row.int().to(visited.device),
-            cell[part][block_of_row].to(visited.device),
-            columns,
-            int(first[begin]),
-            len(block_of_row),
-            end - begin,
-            rows_of_block,
-            int(n_samples[part].sum()),
-            int(n_words[part].sum()),
-            int(n_columns[part].max()),
-            int((-(-n_columns[part] // every[part])).max()),
-        )
-
-
-def _bounds(lists: Lists, batch: _Batch) -> Tensor:
+def _bounds(lists: Lists, batch: Batch) -> Tensor:
     """Squared distance within which each row has somewhat more points than wanted."""
     device = lists.points.device
     samples = torch.empty(batch.n_samples, dtype=torch.float32, device=device)
     bounds = torch.empty(batch.n_rows, dtype=torch.float32, device=device)
     _launch_compare(lists, batch, bounds, samples, batch.most_sampled, sampled=True)
-    size = max(_WORD, triton.next_power_of_2(batch.most_sampled))
+    size = max(32, triton.next_power_of_2(batch.most_sampled))
     _choose_bounds[(triton.cdiv(batch.n_rows, _ROWS_AT_ONCE),)](
         batch.table, batch.block_of_row, samples, bounds, batch.first, batch.n_rows,
         SIZE=size, ROWS=_ROWS_AT_ONCE, num_warps=min(8, max(1, size // 512)),
@@ -238,9 +126,7 @@ def _bounds(lists: Lists, batch: _Batch) -> Tensor:
     return bounds
 
 
-def _within(
-    lists: Lists, batch: _Batch, bounds: Tensor, n_kept: int
-) -> tuple[Tensor, Tensor]:
+def _within(lists: Lists, batch: Batch, bounds: Tensor, n_kept: int) -> tuple[Tensor, Tensor]:
     """Positions of the points within the bound of each row, and how many there are."""
     device = lists.points.device
     words = torch.empty(batch.n_words, dtype=torch.int32, device=device)
@@ -250,27 +136,27 @@ def _within(
     # One warp for a row: its sums need no shared memory, and 32 such programs hide the latency.
     _collect[(triton.cdiv(batch.n_rows, _ROWS_AT_ONCE),)](
         batch.table, batch.block_of_row, batch.columns, words, positions, counts,
-        batch.first, batch.n_rows, KEPT=n_kept, ROWS=_ROWS_AT_ONCE, WORDS=128, COLUMNS=_COLUMNS,
+        batch.first, batch.n_rows, KEPT=n_kept, ROWS=_ROWS_AT_ONCE, WORDS=128, COLUMNS=COLUMNS,
         num_warps=1,
     )  # fmt: skip
     return positions, counts
 
 
 def _launch_compare(
-    lists: Lists, batch: _Batch, bounds: Tensor, output: Tensor, most: int, *, sampled: bool
+    lists: Lists, batch: Batch, bounds: Tensor, output: Tensor, most: int, *, sampled: bool
 ) -> None:
     width = lists.points.shape[1]
-    grid = (batch.n_blocks, triton.cdiv(most, _COLUMNS * _TILES))
+    grid = (len(batch.table), triton.cdiv(most, COLUMNS * _TILES))
     _compare[grid](
         lists.points, lists.centres, batch.table, batch.columns, bounds, output, batch.first,
         WIDTH=width, FEATURES=_features(width), SAMPLED=sampled, PRECISION=_PRECISION,
-        ROWS=batch.rows_of_block, COLUMNS=_COLUMNS, TILES=_TILES,
+        ROWS=batch.rows_of_block, COLUMNS=COLUMNS, TILES=_TILES,
         num_warps=batch.rows_of_block // _ROWS_PER_WARP, num_stages=_STAGES,
     )  # fmt: skip
 
 
 def _write_nearest(
-    lists: Lists, batch: _Batch, keys: Tensor, indices: Tensor, distances: Tensor
+    lists: Lists, batch: Batch, keys: Tensor, indices: Tensor, distances: Tensor
 ) -> None:
     n_kept, k = keys.shape[1], indices.shape[1]
     # 8 keys a thread. Fewer warps need less shared memory, but as many more instructions: the loop
@@ -282,7 +168,7 @@ def _write_nearest(
     )  # fmt: skip
 
 
-@triton.jit(do_not_specialize=["first_row"])
+@triton.jit(do_not_specialize=["first_row"])  # type: ignore[untyped-decorator]
 def _compare(  # type: ignore[no-untyped-def]
     points, centres, table, columns, bounds, output, first_row,
     WIDTH: tl.constexpr, FEATURES: tl.constexpr, SAMPLED: tl.constexpr, PRECISION: tl.constexpr,
@@ -366,14 +252,14 @@ def _compare(  # type: ignore[no-untyped-def]
             tl.store(at_output, words, mask=in_block[:, None] & (tile < n_tiles))
 
 
-@triton.jit(do_not_specialize=["first_row", "n_rows"])
+@triton.jit(do_not_specialize=["first_row", "n_rows"])  # type: ignore[untyped-decorator]
 def _choose_bounds(  # type: ignore[no-untyped-def]
     table, block_of_row, samples, bounds, first_row, n_rows, SIZE: tl.constexpr, ROWS: tl.constexpr
 ):
     """Find the value of a rank in each row of the sample, to 9 bits behind the first.
 
-    The bits of numbers that are not negative, as whole numbers, are in the order of the numbers: the
-    largest of these with fewer than `rank` values below it is found bit by bit.
+    The bits of numbers that are not negative, as whole numbers, are in the order of the numbers:
+    the largest of these with fewer than `rank` values below it is found bit by bit.
     """
     row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     is_row = row < n_rows
@@ -407,7 +293,7 @@ def _count_bits(word):  # type: ignore[no-untyped-def]
     return ((word * 0x01010101) >> 24).to(tl.int32)
 
 
-@triton.jit(do_not_specialize=["first_row", "n_rows"])
+@triton.jit(do_not_specialize=["first_row", "n_rows"])  # type: ignore[untyped-decorator]
 def _collect(  # type: ignore[no-untyped-def]
     table, block_of_row, columns, words, positions, counts, first_row, n_rows,
     KEPT: tl.constexpr, ROWS: tl.constexpr, WORDS: tl.constexpr, COLUMNS: tl.constexpr,
@@ -446,7 +332,7 @@ def _collect(  # type: ignore[no-untyped-def]
     tl.store(counts + row, found, mask=is_row)
 
 
-@triton.jit
+@triton.jit  # type: ignore[untyped-decorator]
 def _make_keys(  # type: ignore[no-untyped-def]
     points, order, rows, candidates, stride, counts, keys, n_rows, n_candidates, n_blocks,
     WIDTH: tl.constexpr, FEATURES: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr,
@@ -478,11 +364,11 @@ def _make_keys(  # type: ignore[no-untyped-def]
     tl.store(keys + r[:, None] * n_candidates + slot[None, :], key, mask=in_room)
 
 
-@triton.jit(do_not_specialize=["first_row", "n_rows", "k"])
+@triton.jit(do_not_specialize=["first_row", "n_rows", "k"])  # type: ignore[untyped-decorator]
 def _keep_nearest(  # type: ignore[no-untyped-def]
     keys, order, indices, distances, first_row, n_rows, k, KEPT: tl.constexpr, ROWS: tl.constexpr
 ):
-    """Sort the keys of a row, and write the first as indices and distances where the row belongs."""
+    """Sort the keys of a row; write the first as indices and distances, where the row belongs."""
     r = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     is_row = r < n_rows
     slot = tl.arange(0, KEPT)
