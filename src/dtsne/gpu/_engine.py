@@ -45,10 +45,10 @@ class TorchEngine:
         centred = (embedding - embedding.mean(dim=0)).float()
         points = four_numbers(centred, self._single)
         with self._timings.phase("attraction"):
-            attraction = attractive_forces(self._affinities, points)
+            attraction = attractive_forces(self._affinities, points, n_axes=n_components)
         with self._timings.phase("repulsion"):
             if self._repulsion is None:
-                repulsion, sums = exact_repulsion(points)
+                repulsion, sums = exact_repulsion(points, n_axes=n_components)
                 normaliser = sums.sum()
             else:
                 repulsion, normaliser = self._repulsion(centred, self._single)
@@ -57,7 +57,8 @@ class TorchEngine:
         kl = None
         if with_kl:
             with self._timings.phase("attraction"):
-                cost = attractive_cost(self._affinities, points) + torch.log(normaliser)
+                cost = attractive_cost(self._affinities, points, n_axes=n_components)
+                cost = cost + torch.log(normaliser)
                 kl = self._negative_entropy + float(cost)
         return Evaluation(4.0 * forces, kl)
 

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from dtsne._cells import BORDER
 from dtsne._fft_control import PlannedRepulsion, Sampled
 from dtsne._fft_plan import Box, Plan, Work, far_kernel, grid_shape
-from dtsne.gpu._cells import sort_into_cells
+from dtsne.gpu._cells import count_cells, sort_into_cells
 from dtsne.gpu._engine import four_numbers
 from dtsne.gpu._grid import convolve, gather, spread
 from dtsne.gpu._near import sum_near
@@ -35,13 +34,13 @@ class TorchFftRepulsion(PlannedRepulsion):
         return Box(coordinates.T, low, ends[1] - ends[0])
 
     def _exact(self, coordinates: Any, scales: Any) -> tuple[Any, Any]:
-        forces, sums = exact_repulsion(four_numbers(coordinates, scales))
+        forces, sums = exact_repulsion(four_numbers(coordinates, scales), n_axes=self._n_components)
         return forces, sums.sum()
 
     def _truth(self, rows: IntArray, coordinates: Any, scales: Any) -> Sampled:
         points = four_numbers(coordinates, scales)
         chosen = torch.as_tensor(rows, device=points.device)
-        forces, sums = repulsion_of_rows(chosen, points)
+        forces, sums = repulsion_of_rows(chosen, points, n_axes=self._n_components)
         used = forces[:, : self._n_components].double().T
         return Sampled(used.cpu().numpy(), sums.double().cpu().numpy())
 
@@ -72,9 +71,8 @@ class TorchFftRepulsion(PlannedRepulsion):
 
     def _evaluate(self, plan: Plan, box: Box, scales: Any) -> Any:
         width = plan.cell_width
-        counts = tuple(int(length / width) + 1 + 2 * BORDER for length in box.extent)
         coordinates = box.used.T
-        cells = sort_into_cells(coordinates, box.origin, width, counts)
+        cells = sort_into_cells(coordinates, box.origin, width, count_cells(box.extent, width))
         relative = (coordinates - box.origin)[cells.order]
         sorted_scales = scales[cells.order]
         weights = plan.weights[cells.order]
