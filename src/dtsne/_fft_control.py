@@ -65,6 +65,9 @@ class PlannedRepulsion(ABC):
     """
 
     work: ClassVar[Work]
+    # Where to count pairs in cells takes as long as an evaluation, only cutoffs near the one that
+    # was good before are tried.
+    counts_slowly: ClassVar[bool] = False
 
     @abstractmethod
     def _measured(self, coordinates: Any) -> Box:
@@ -109,6 +112,7 @@ class PlannedRepulsion(ABC):
         self._range = (1.0, 1.0)
         self._refinement = 1.0  # of the next plan
         self._refinement_of_plan = 1.0
+        self._cutoff = 0.0  # of the last plan
         self._error = 0.0  # as a share of the tolerance, when last tried
         self._interval = _FIRST_INTERVAL
         self._n_uses = self._uses_left = 0
@@ -161,7 +165,8 @@ class PlannedRepulsion(ABC):
         former_error, is_finest = np.inf, False
         while True:
             options = self._options(box)
-            cutoff, least = options.cheapest()
+            known = self._cutoff if self.counts_slowly else 0.0
+            cutoff, least = options.cheapest(known)
             while not np.isfinite(least):  # a grid as fine as that has no room
                 is_finest = True
                 self._refinement /= _REFINED_BY
@@ -174,6 +179,7 @@ class PlannedRepulsion(ABC):
                 spacing, nodes = options.spacing(cutoff), options.nodes(cutoff)
                 plan = self._make_plan(cutoff, spacing, box.extent, nodes, scales)
                 self._refinement_of_plan = self._refinement
+                self._cutoff = cutoff
             found = self._evaluate(plan, box, scales)
             sampled = self._sampled(found, rows)
             differences = np.linalg.norm(sampled.forces - true.forces, axis=0)

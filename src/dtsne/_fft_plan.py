@@ -8,12 +8,13 @@ error whose constants were measured; the error is then tried on a sample of the 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import fft
 
-from dtsne._arrays import at_least, namespace_of
+from dtsne._arrays import at_least, like, namespace_of
 from dtsne._cells import BORDER
 from dtsne._fft_kernels import LANES, STENCIL
 
@@ -42,6 +43,8 @@ _MAX_NODES = 24
 # Share of the tolerance that the interpolation in scale may take.
 _NODES_SHARE = 0.1
 _N_SAMPLES, _N_DISTANCES = 40, 12
+# On the ladder of cutoffs, work that is so many times what it was will not be less again.
+_HOPELESS = 4.0
 
 
 @dataclass(frozen=True)
@@ -80,39 +83,45 @@ class ScaleNodes:
         """Lagrange polynomials of the nodes, of shape (n, nodes)."""
         xp = namespace_of(scales)
         at, points = _shifted_log(self.values, self.shift), _shifted_log(scales, self.shift)
-        columns = []
-        for a in range(len(at)):
-            column = xp.ones_like(points)
-            for b in range(len(at)):
-                if a != b:
-                    column = column * ((points - float(at[b])) / float(at[a] - at[b]))
-            columns.append(column)
-        return xp.stack(columns, 1)
+        # Factors (points, polynomial a, zero b); the one that a polynomial has not is 1.
+        itself = np.eye(len(at), dtype=bool)
+        apart = like(np.where(itself, 1.0, at[:, None] - at), points)
+        factors = (points[:, None, None] - like(at, points)) / apart
+        return xp.where(like(itself, points) > 0, 1.0, factors).prod(-1)
 
 
 def fewest_nodes(smallest: float, largest: float, cutoff: float, tolerance: float) -> ScaleNodes:
     """Fewest nodes that give the far part of the kernel to a share of the tolerance."""
-    shift = 0.5 * cutoff
     if largest < smallest * (1.0 + 1e-6):
-        return ScaleNodes(np.array([np.sqrt(smallest * largest)]), shift)
+        return ScaleNodes(np.array([np.sqrt(smallest * largest)]), 0.5 * cutoff)
+    for n_nodes in range(2, _MAX_NODES + 1):
+        nodes, error = _nodes_and_error(smallest, largest, cutoff, n_nodes)
+        if error < _NODES_SHARE * tolerance:
+            break
+    return nodes
+
+
+@lru_cache(maxsize=1024)  # asked for again with every plan, while the scales stay as they are
+def _nodes_and_error(
+    smallest: float, largest: float, cutoff: float, n_nodes: int
+) -> tuple[ScaleNodes, float]:
+    """So many nodes, and the largest relative error that they leave in the far part."""
+    shift = 0.5 * cutoff
     low, high = _shifted_log(np.array([smallest, largest]), shift)
+    angles = np.pi * (2.0 * np.arange(n_nodes) + 1.0) / (2 * n_nodes)
+    along = 0.5 * (low + high) + 0.5 * (high - low) * np.cos(angles)
+    values = shift * np.expm1(along) if shift > 0 else np.exp(along)
+    nodes = ScaleNodes(values, shift)
     samples = np.geomspace(smallest, largest, _N_SAMPLES)
     nearest = max(0.5 * cutoff, smallest)
     distances = np.geomspace(nearest, 20.0 * max(largest, nearest), _N_DISTANCES)
     if cutoff > 0:
         distances[0] = 0.0  # a point feels itself, too
     true = _kernel(samples, distances, cutoff)
-    for n_nodes in range(2, _MAX_NODES + 1):
-        angles = np.pi * (2.0 * np.arange(n_nodes) + 1.0) / (2 * n_nodes)
-        along = 0.5 * (low + high) + 0.5 * (high - low) * np.cos(angles)
-        values = shift * np.expm1(along) if shift > 0 else np.exp(along)
-        nodes = ScaleNodes(values, shift)
-        weights = nodes.weights(samples)
-        found = weights @ _kernel(values, distances, cutoff) @ weights.T
-        errors = np.abs(found - true).mean(axis=(1, 2)) / true.mean(axis=(1, 2))
-        if errors.max() < _NODES_SHARE * tolerance:
-            break
-    return nodes
+    weights = nodes.weights(samples)
+    found = weights @ _kernel(values, distances, cutoff) @ weights.T
+    errors = np.abs(found - true).mean(axis=(1, 2)) / true.mean(axis=(1, 2))
+    return nodes, float(errors.max())
 
 
 def _shifted_log(scales: Any, shift: float) -> Any:
@@ -231,17 +240,33 @@ class Options:
             total += self.work.pair * pairs
         return float(total)
 
-    def cheapest(self) -> tuple[float, float]:
-        """Find the cutoff of least work, none or one of a ladder from large to small; its work."""
+    def cheapest(self, known: float = 0.0) -> tuple[float, float]:
+        """Find the cutoff of least work, none or one of a ladder; its work.
+
+        From large to small, or, if one is known that was good, from there as long as it gets
+        better. The steps are powers of √2 of the smallest scale, so that what depends on a cutoff
+        and the scales alone is found once.
+        """
         best, least = 0.0, self.cost(0.0)
-        cutoff = float(self.box.extent.max()) / 2.0
-        previous = np.inf
-        while cutoff > self.smallest_scale:
-            cost = self.cost(cutoff)
-            if cost < least:
-                best, least = cutoff, cost
-            if cost > 4.0 * previous:
-                break
-            previous = min(cost, previous)
-            cutoff /= np.sqrt(2.0)
+        highest = _step_of(float(self.box.extent.max()) / 2.0 / self.smallest_scale)
+        if known > 0:
+            start = min(round(2.0 * np.log2(known / self.smallest_scale)), highest)
+            ladders = [range(start, 0, -1), range(start + 1, highest + 1)]
+        else:
+            ladders = [range(highest, 0, -1)]
+        for ladder in ladders:
+            previous = np.inf
+            for step in ladder:
+                cutoff = float(self.smallest_scale * 2.0 ** (step / 2))
+                cost = self.cost(cutoff)
+                if cost < least:
+                    best, least = cutoff, cost
+                if cost > (1.0 if known > 0 else _HOPELESS) * previous:
+                    break
+                previous = min(cost, previous)
         return best, least
+
+
+def _step_of(ratio: float) -> int:
+    """Count the steps of √2 that a ratio holds."""
+    return int(np.floor(2.0 * np.log2(ratio))) if ratio > 1.0 else 0

@@ -44,18 +44,22 @@ def count_cells(extent: Sequence[float], width: float) -> tuple[int, ...]:
 def sort_into_cells(y: Tensor, origin: Tensor, width: float, counts: tuple[int, ...]) -> Cells:
     """Sort points of shape (n, axes) into cells of a width, so many along each axis."""
     n_cells = prod(counts)
-    dtype = torch.int16 if n_cells < _MOST_SHORT else torch.int32
-    if runs_triton(y):
-        from dtsne.gpu._cells_triton import find_cells_triton
-
-        cells = find_cells_triton(y, origin, width, counts, dtype)
-    else:
-        cells = find_cells(y, origin, width, counts, dtype)
+    cells = cells_of(y, origin, width, counts)
     cell_of, order = torch.sort(cells, stable=True)
-    every = torch.arange(n_cells + 1, dtype=dtype, device=y.device)
+    every = torch.arange(n_cells + 1, dtype=cells.dtype, device=y.device)
     # Not by `bincount`, which asks the device for the largest cell, and waits for the answer.
     starts = torch.searchsorted(cell_of, every, out_int32=True)
     return Cells(order, starts, cell_of, counts)
+
+
+def cells_of(y: Tensor, origin: Tensor, width: float, counts: tuple[int, ...]) -> Tensor:
+    """Return the cell of each point, as the shortest integer that a sort is quick with."""
+    dtype = torch.int16 if prod(counts) < _MOST_SHORT else torch.int32
+    if runs_triton(y):
+        from dtsne.gpu._cells_triton import find_cells_triton
+
+        return find_cells_triton(y, origin, width, counts, dtype)
+    return find_cells(y, origin, width, counts, dtype)
 
 
 def find_cells(

@@ -9,7 +9,7 @@ import torch
 
 from dtsne._fft_control import PlannedRepulsion, Sampled
 from dtsne._fft_plan import Box, Plan, Work, far_kernel, grid_shape
-from dtsne.gpu._cells import count_cells, sort_into_cells
+from dtsne.gpu._cells import cells_of, count_cells, sort_into_cells
 from dtsne.gpu._engine import four_numbers
 from dtsne.gpu._grid import convolve, gather, spread
 from dtsne.gpu._near import sum_near
@@ -21,11 +21,16 @@ if TYPE_CHECKING:
 
 # Lengths of grids are whole numbers of this: few different ones, whose transforms stay planned.
 _STEP = 32
+# More cells than this for each point are more work than the points in them.
+_MANY_CELLS_PER_POINT = 64
+# Nodes of kernels, in float64, that are transformed at once: half a gigabyte with all temporaries.
+_NODES_AT_ONCE = 2**24
 
 
 class TorchFftRepulsion(PlannedRepulsion):
     """For coordinates of shape (n, n_components), in float32, and scales likewise."""
 
+    counts_slowly = True
     work = Work(fft=0.002, product=0.004, stencil=0.01, pair=0.002, launched=1e5)
 
     def _measured(self, coordinates: Any) -> Box:
@@ -49,23 +54,27 @@ class TorchFftRepulsion(PlannedRepulsion):
     ) -> Plan:
         shape = tuple(-(-length // _STEP) * _STEP for length in grid_shape(extent, spacing))
         padded = tuple(2 * length for length in shape)
-        n_nodes = len(nodes.values)
-        sums = [
-            nodes.values[a] + nodes.values[b] for a in range(n_nodes) for b in range(a, n_nodes)
-        ]
+        at = torch.as_tensor(nodes.values, device=scales.device)
+        first, second = torch.triu_indices(len(at), len(at), device=scales.device)
         axes = [_distances_along(length, spacing, scales.device) for length in padded[::-1]]
         squared = _sum_of_axes([axis**2 for axis in axes])
         transfer = _sum_of_axes([_log_transfer(length, scales.device) for length in padded[::-1]])
-        half = torch.exp(-transfer[..., : padded[0] // 2 + 1])
-        spectra = torch.empty((len(sums), *half.shape), dtype=torch.float32, device=scales.device)
-        constants = torch.zeros((n_nodes, n_nodes), dtype=torch.float64, device=scales.device)
-        pairs = [(a, b) for a in range(n_nodes) for b in range(a, n_nodes)]
-        for index, ((a, b), scale) in enumerate(zip(pairs, sums, strict=True)):
-            kernel = far_kernel(squared, float(scale), cutoff)
+        inverse = torch.exp(-transfer[..., : padded[0] // 2 + 1])
+        sums = (at[first] + at[second]).reshape(-1, *[1] * len(shape))
+        constants = torch.zeros((len(at), len(at)), dtype=torch.float64, device=scales.device)
+        spectra = torch.empty((len(sums), *inverse.shape), device=scales.device)
+        at_once = max(1, _NODES_AT_ONCE // squared.numel())
+        for begin in range(0, len(sums), at_once):
+            some = slice(begin, begin + at_once)
+            kernels = far_kernel(squared, sums[some], cutoff)
             if cutoff == 0:
-                constants[a, b] = constants[b, a] = kernel.min()
-                kernel = kernel - constants[a, b]
-            spectra[index] = torch.fft.rfftn(kernel).real * half
+                least = kernels.flatten(1).amin(dim=1)
+                constants[first[some], second[some]] = least
+                constants[second[some], first[some]] = least
+                kernels -= least.reshape(-1, *[1] * len(shape))
+            spectra[some] = (
+                torch.fft.rfftn(kernels, dim=tuple(range(1, 1 + len(shape)))).real * inverse
+            )
         weights = nodes.weights(scales.double()).float()
         return Plan(cutoff, spacing, shape, padded, nodes, weights, spectra, constants)
 
@@ -101,15 +110,14 @@ class TorchFftRepulsion(PlannedRepulsion):
         return found[:, :3], found[:, 3].sum(dtype=torch.float64)
 
     def _pairs_in_cells(self, box: Box, width: float) -> float:
-        counts = [int(length / width) + 1 for length in box.extent]
-        along = ((box.used.T - box.origin) / width).long()
-        key = along[:, -1]
-        for axis in range(len(counts) - 2, -1, -1):
-            key = key * counts[axis] + along[:, axis]
-        if np.prod(np.array(counts, float)) > 4 * len(key):
-            in_cell = torch.unique(key, return_counts=True)[1]
-        else:
-            in_cell = torch.bincount(key)
+        counts = count_cells(box.extent, width)
+        n_cells = int(np.prod(counts, dtype=np.int64))
+        n = box.used.shape[1]
+        if n_cells > _MANY_CELLS_PER_POINT * n:
+            return float("inf")  # cells of hardly any points: larger ones are better
+        cells = cells_of(box.used.T, box.origin, width, counts).long()
+        in_cell = torch.zeros(n_cells, dtype=torch.int32, device=cells.device)
+        in_cell.scatter_add_(0, cells, torch.ones_like(cells, dtype=torch.int32))
         return float((in_cell.double() ** 2).sum())
 
 
