@@ -67,19 +67,29 @@ def one_cell(points: Tensor) -> Lists:
 def divide(points: Tensor, *, scratch: int) -> tuple[Lists, Tensor]:
     """Divide points by k-means; return also the cell of each row."""
     n = len(points)
-    n_cells = min(n, max(int(4 * n**0.5), min(n // _POINTS_PER_CELL, _MOST_CELLS)))
+    n_cells = number_of_cells(n)
     # Around the mean: what is squared is then of the size of the distances themselves.
     mean = points.mean(dim=0, dtype=torch.float64).float()
-    sample = points[spread_out(n, min(n, _POINTS_PER_CENTRE * n_cells), points.device)] - mean
+    sample = points[spread_out(n, number_to_train(n), points.device)] - mean
     centres = sample[spread_out(len(sample), n_cells, points.device)]
     for _ in range(_N_ROUNDS):
-        centres = _means(sample, _nearest_centres(sample, centres, scratch), centres)
+        centres = _means(sample, _nearest_centres(sample, centres, scratch), centres, scratch)
     of_row = _nearest_centres(points, centres, scratch, origin=mean)
     order = of_row.argsort(stable=True)
     starts = torch.zeros(n_cells + 1, dtype=torch.int64, device=points.device)
     starts[1:] = torch.bincount(of_row, minlength=n_cells).cumsum(0)
     lists = Lists(_padded(points, order), order.int(), starts, _padded(centres + mean))
     return lists, of_row
+
+
+def number_of_cells(n: int) -> int:
+    """Cells that so many points are divided into, at least 4√n."""
+    return min(n, max(int(4 * n**0.5), min(n // _POINTS_PER_CELL, _MOST_CELLS)))
+
+
+def number_to_train(n: int) -> int:
+    """How many of so many points the centres are found from."""
+    return min(n, _POINTS_PER_CENTRE * number_of_cells(n))
 
 
 def spread_out(n: int, count: int, device: torch.device) -> Tensor:
@@ -145,13 +155,14 @@ def _nearest_centres(
     return torch.cat(parts)
 
 
-def _means(points: Tensor, cell: Tensor, centres: Tensor) -> Tensor:
+def _means(points: Tensor, cell: Tensor, centres: Tensor, scratch: int) -> Tensor:
     """Return the mean of the points of each cell; an empty one stays where it is."""
     largest = points.abs().max().double().clamp_min(torch.finfo(torch.float32).tiny)
     scale = torch.exp2(_FIXED_POINT_BITS - largest.log2().ceil())
-    fixed = (points.double() * scale).round().long()
     sums = torch.zeros(centres.shape, dtype=torch.int64, device=points.device)
-    sums.index_add_(0, cell, fixed)
+    step = max(1, scratch // (32 * points.shape[1]))
+    for some, its_cell in zip(torch.split(points, step), torch.split(cell, step), strict=True):
+        sums.index_add_(0, its_cell, (some.double() * scale).round().long())
     counts = torch.bincount(cell, minlength=len(centres))[:, None]
     means = (sums.double() / scale / counts.clamp_min(1)).float()
     return torch.where(counts > 0, means, centres)

@@ -114,7 +114,9 @@ def batches(lists: Lists, visited: Tensor, room: Room, scratch: int) -> Iterator
     list_sizes = lists.sizes[visited.long()].sum(dim=1).cpu()
     rows_of_block = _ROWS_OF_ONE if len(visited) == 1 else _ROWS_OF_MANY
     blocks = _divide_cells(lists, list_sizes, room, rows_of_block)
-    n_bytes = 4 * blocks.n_samples + 4 * blocks.n_words + 12 * room.kept * blocks.n_rows
+    # The rows themselves are around their centre for a while, and squared.
+    bytes_of_row = 12 * room.kept + 12 * lists.points.shape[1]
+    n_bytes = 4 * blocks.n_samples + 4 * blocks.n_words + bytes_of_row * blocks.n_rows
     # The list of columns, and what it is made from, once for all blocks of a cell.
     is_first = blocks.cell.diff(prepend=blocks.cell.new_tensor([-1])) > 0
     n_bytes += 24 * blocks.n_columns * is_first

@@ -21,6 +21,7 @@ from dtsne.gpu._lists import (
     cells_to_visit,
     divide,
     nearest_cells,
+    number_to_train,
     one_cell,
     padded_width,
     spread_out,
@@ -85,9 +86,13 @@ def nearest(points: Tensor, k: int, *, recall: float = 0.99) -> tuple[Tensor, Te
 def peak_bytes(n: int, d: int, k: int) -> int:
     """Estimate the memory on the device that `nearest` takes at its peak, with its result."""
     result = 8 * n * k
-    # The points in order of their cells, as they are gathered; order, cells, bounds.
-    copies = 4 * n * (padded_width(d) + d) + 64 * n
-    return result + copies + 2 * _SCRATCH
+    # Points with columns of zeros; their order, cells and bounds.
+    points = 4 * n * padded_width(d) + 64 * n
+    if n > _MAX_EXACT:
+        # Gathered in order of their cells, or some of them to find these.
+        points += 4 * d * max(n, 3 * number_to_train(n))
+    # Where it is sorted, PyTorch takes as much again.
+    return result + points + 2 * _SCRATCH
 
 
 def _search_lists(

@@ -101,15 +101,21 @@ def keys_of(lists: Lists, rows: Tensor, candidates: Tensor, counts: Tensor) -> T
     n_blocks = triton.cdiv(n_candidates, _KEYS_AT_ONCE)
     _make_keys[(triton.cdiv(n_rows, _ROWS_AT_ONCE) * n_blocks,)](
         lists.points, lists.order, rows, candidates, candidates.stride(0), counts, keys,
-        n_rows, n_candidates, n_blocks, WIDTH=width, FEATURES=_features(width),
+        n_rows, n_candidates, n_blocks, WIDTH=width, FEATURES=width if width <= 64 else 32,
         ROWS=_ROWS_AT_ONCE, BLOCK=_KEYS_AT_ONCE, num_warps=4,
     )  # fmt: skip
     return keys
 
 
-def _features(width: int) -> int:
-    """Features that a program works on at once."""
-    return width if width <= 64 else 32
+def _features(points: Tensor) -> int:
+    """Features that are multiplied at once.
+
+    Hopper reads the factors from shared memory, and can take 64, so that those of the rows stay
+    there. Others have them in registers, where 32 leave room for the rest.
+    """
+    width = points.shape[1]
+    is_hopper = points.is_cuda and torch.cuda.get_device_capability(points.device)[0] == 9
+    return width if width <= (64 if is_hopper else 32) else 32
 
 
 def _bounds(lists: Lists, batch: Batch) -> Tensor:
@@ -149,7 +155,7 @@ def _launch_compare(
     grid = (len(batch.table), triton.cdiv(most, COLUMNS * _TILES))
     _compare[grid](
         lists.points, lists.centres, batch.table, batch.columns, bounds, output, batch.first,
-        WIDTH=width, FEATURES=_features(width), SAMPLED=sampled, PRECISION=_PRECISION,
+        WIDTH=width, FEATURES=_features(lists.points), SAMPLED=sampled, PRECISION=_PRECISION,
         ROWS=batch.rows_of_block, COLUMNS=COLUMNS, TILES=_TILES,
         num_warps=batch.rows_of_block // _ROWS_PER_WARP, num_stages=_STAGES,
     )  # fmt: skip
