@@ -8,7 +8,7 @@ NCVIS_PYTHON ?= $(abspath $(NCVIS))/bin/python
 .PHONY: demo test test-quick lint quality optimizer bench profile reproduce clean
 
 demo: $(VENV)/ready
-	$(BIN)/python examples/demo.py demo-output
+	$(BIN)/dtsne demo demo-output
 
 test: lint
 	$(BIN)/python -m pytest

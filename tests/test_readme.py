@@ -11,16 +11,26 @@ ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
 
 
-def test_python_examples_run_one_after_the_other(capsys):
-    pytest.importorskip("pandas")
+@pytest.mark.filterwarnings("ignore:The set_bad function:PendingDeprecationWarning")  # scanpy's
+@pytest.mark.filterwarnings("ignore:The '.*' option is deprecated")  # pandas' own, by scanpy
+@pytest.mark.filterwarnings("ignore:FigureCanvasAgg is non-interactive:UserWarning")
+def test_python_examples_run_one_after_the_other(capsys, tmp_path, monkeypatch):
+    for package in ("pandas", "matplotlib", "scanpy"):
+        pytest.importorskip(package)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
     blocks = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
     assert len(blocks) >= 2
     namespace: dict[str, object] = {}
     for block in blocks:
         exec(block, namespace)
     printed = capsys.readouterr().out
-    assert "density_ratio_correlation" in printed
     assert "dtsne0" in printed
+    sentences = re.findall(r"^> (.*)$", README, flags=re.MULTILINE)
+    assert sentences
+    assert all(sentence in printed for sentence in sentences)
+    assert (tmp_path / "map.png").stat().st_size > 10_000
+    assert "</html>" in (tmp_path / "map.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 # What the page shows of the account, under names that a reader understands.
 _COLUMNS = {
-    "label": "label",
     "log_radius_data": "log radius in the data",
     "log_radius_map": "log radius in the map",
     "density_residual": "density residual",
@@ -50,31 +49,39 @@ def explorable(
     account: Account,
     *,
     columns: Mapping[str, ArrayLike] | None = None,
+    label_name: str = "label",
     ids: ArrayLike | None = None,
     title: str = "Map",
 ) -> Page:
-    """Make a page of maps of the same points, the first being the one that the account is of."""
+    """Make a page of maps of the same points, the first being the one that the account is of.
+
+    Labels come first, as what a reader wants to colour by, then the account, then other columns.
+    """
     whole = {meaning: getattr(account.whole, name) for name, meaning in _FIGURES.items()}
     shown: dict[str, Any] = {name: value for name, value in whole.items() if np.isfinite(value)}
     unit = account.radius_unit
     if unit is not None:
         shown["unit"] = {next(iter(maps)): unit}
     notes = [*account.readings, *(account.ratios.sentences if account.ratios is not None else ())]
-    of_account = _columns_of(account.points)
-    own = {
+    of_account = _columns_of(account.points, label_name)
+    others = {
         name if name not in of_account else f"{name} (given)": values
         for name, values in (columns or {}).items()
     }
     return make_page(
-        maps, {**own, **of_account}, ids=ids, title=title, account=shown, notes=notes[:_MOST_NOTES]
+        maps,
+        {**of_account, **others},
+        ids=ids,
+        title=title,
+        account=shown,
+        notes=notes[:_MOST_NOTES],
     )
 
 
-def _columns_of(points: PointTable) -> dict[str, ArrayLike]:
+def _columns_of(points: PointTable, label_name: str) -> dict[str, ArrayLike]:
     known = points.columns()
-    shown: dict[str, ArrayLike] = {
-        meaning: known[name] for name, meaning in _COLUMNS.items() if name in known
-    }
+    shown: dict[str, ArrayLike] = {label_name: known["label"]} if "label" in known else {}
+    shown |= {meaning: known[name] for name, meaning in _COLUMNS.items() if name in known}
     flags = {meaning: known[name] for name, meaning in _FLAGS.items() if name in known}
     shown["flag"] = np.select(list(flags.values()), list(flags), default="none")
     return shown

@@ -1,33 +1,19 @@
-"""The command line: ``dtsne COMMAND``."""
+"""``dtsne reproduce``: the comparison of the paper, run again."""
 
 from __future__ import annotations
 
 import signal
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dtsne.cli._running import STOPPED
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_INTERRUPTED = 130  # as shells have it
 
-app = typer.Typer(
-    name="dtsne",
-    help="Density-preserving t-SNE: maps in which the size of a cluster means its spread.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-)
-
-
-@app.callback()
-def _dtsne() -> None:
-    """Keep `reproduce` a command by name, also while it is the only one."""
-
-
-@app.command()
 def reproduce(
     output: Annotated[Path, typer.Argument(help="Folder of the report and the results.")] = Path(
         "reproduction"
@@ -69,7 +55,7 @@ def reproduce(
         )
     except KeyboardInterrupt:
         typer.echo(f"stopped; {output} has what is done, and the same command goes on", err=True)
-        raise typer.Exit(_INTERRUPTED) from None
+        raise typer.Exit(STOPPED) from None
     typer.echo(f"see {page}")
 
 
@@ -79,12 +65,3 @@ def _check_names(option: str, asked: Sequence[str] | None, known: Sequence[str])
             raise typer.BadParameter(
                 f"{name!r} is not known; choose from {', '.join(known)}.", param_hint=option
             )
-
-
-def main() -> None:
-    """Run a command; what is not here, or cannot be written, ends in a line that says so."""
-    try:
-        app()
-    except (ImportError, OSError) as error:
-        typer.echo(f"dtsne: {error}", err=True)
-        sys.exit(1)

@@ -1,0 +1,178 @@
+"""``dtsne embed``: from a file of data to a map, a picture, a page and an account."""
+
+# Annotations are evaluated here, as Typer reads them.
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from dtsne.cli._help import PlainCommand
+from dtsne.cli._options import Options, with_options
+from dtsne.cli._parameters import FitOptions
+from dtsne.cli._reading import InputOptions
+from dtsne.cli._running import stoppable, stops
+from dtsne.cli._speech import Speech
+from dtsne.cli._usage import UsageError
+
+_PANEL = "What is written"
+EXAMPLE = "Example: dtsne embed cells.csv --id cell --label type -o map.csv --plot map.png --report"
+
+
+@dataclass(frozen=True)
+class Products(Options):
+    """What is to come of a fit."""
+
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="The map: .csv, .tsv (.gz), .parquet, .feather, .npz or .npy; .h5ad for a copy "
+            "of an .h5ad with the map in it.",
+            rich_help_panel=_PANEL,
+        ),
+    ] = None
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            "--plot",
+            metavar="FILE",
+            help="A picture of the map: .png, .pdf or .svg.",
+            rich_help_panel=_PANEL,
+        ),
+    ] = None
+    html: Annotated[
+        Path | None,
+        typer.Option(
+            "--html",
+            metavar="FILE",
+            help="An interactive page of the map, which opens offline.",
+            rich_help_panel=_PANEL,
+        ),
+    ] = None
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            "--report",
+            metavar="[FILE]",
+            help="What to believe of the map: printed, or written to a .md, .txt or .json; its "
+            "table of points to a .csv, .parquet …",
+            rich_help_panel=_PANEL,
+        ),
+    ] = None
+    compare_tsne: Annotated[
+        bool,
+        typer.Option(
+            "--compare-tsne",
+            help="Fit t-SNE's map too, for the picture (side by side) and the page (a slider).",
+            rich_help_panel=_PANEL,
+        ),
+    ] = False
+    title: Annotated[
+        str | None,
+        typer.Option(
+            "--title",
+            metavar="TEXT",
+            help="What stands above picture and page; the name of INPUT by default.",
+            rich_help_panel=_PANEL,
+        ),
+    ] = None
+    account: Annotated[
+        bool,
+        typer.Option(
+            "--account/--no-account",
+            help="Without it the output has the map and sigma alone, which is faster.",
+            rich_help_panel=_PANEL,
+        ),
+    ] = True
+    k: Annotated[
+        int | None,
+        typer.Option(
+            "--k",
+            metavar="INT",
+            min=1,
+            help="Neighbour that the radii of the account reach to; the perplexity by default.",
+            rich_help_panel=_PANEL,
+        ),
+    ] = None
+    overwrite: Annotated[
+        bool,
+        typer.Option(
+            "--overwrite",
+            help="Let an .h5ad be both INPUT and output.",
+            rich_help_panel=_PANEL,
+        ),
+    ] = False
+
+    def check(self, n_components: int) -> None:
+        """Refuse what makes no sense together."""
+        shown = [self.plot, self.html, self.report]
+        if self.output is None and not any(shown):
+            raise UsageError(
+                "there is nothing to write; name a file for the map (-o map.csv), or ask for "
+                "--plot, --html or --report."
+            )
+        if not self.account and (self.html or self.report):
+            raise UsageError("--html and --report need the account; drop --no-account.")
+        if n_components != 2 and (self.plot or self.html):
+            raise UsageError(
+                f"--plot and --html show maps of 2 dimensions, not {n_components}; leave them out, "
+                "or set --n-components 2."
+            )
+        if self.compare_tsne and not (self.plot or self.html):
+            raise UsageError("--compare-tsne is shown by --plot and --html; add one.")
+
+
+class ReportingCommand(PlainCommand):
+    """A command whose ``--report`` may stand without a value, and then means standard output."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> Any:
+        """Add the value where it is left out."""
+        return super().parse_args(ctx, with_value(args, "--report", "-"))
+
+
+def with_value(args: list[str], option: str, value: str) -> list[str]:
+    """Return arguments in which an option has a value, also where another option follows it."""
+    complete: list[str] = []
+    for i, argument in enumerate(args):
+        complete.append(argument)
+        after = args[i + 1] if i + 1 < len(args) else "--"
+        if argument == option and after.startswith("-") and after != "-":
+            complete.append(value)
+    return complete
+
+
+@stops
+@with_options
+def embed(
+    source: Annotated[
+        Path,
+        typer.Argument(
+            metavar="INPUT",
+            help="Data: .csv, .tsv, .mtx (.gz), .parquet, .feather, .npy, .npz, .h5ad or .fcs.",
+            show_default=False,
+        ),
+    ],
+    *,
+    products: Products,
+    reading: InputOptions,
+    fit: FitOptions,
+    speech: Speech,
+) -> None:
+    """Map the rows of a file, each of them a point.
+
+    The output has a row for each row of INPUT, in their order: its id, the map (dtsne_1, dtsne_2),
+    what INPUT says of it beside the numbers, and what to believe of it, such as the radius in the
+    data (log_radius_data), how wrong its room in the map is (density_residual) and its sigma.
+
+    Ctrl-C writes the best map so far.
+    """
+    with speech.heard(), stoppable():
+        reading.check()
+        model = fit.model(verbose=speech.level)
+        products.check(model.n_components)
+        from dtsne.cli._make_map import make_map
+
+        make_map(source, products, reading, model)

@@ -1,0 +1,144 @@
+"""``dtsne info``: what a report of a problem should say of the machine and what is installed."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sys
+from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from dtsne._version import __version__
+from dtsne.cli._running import stops
+
+REQUIRED = (
+    "numpy", "scipy", "scikit-learn", "numba", "faiss-cpu", "joblib", "threadpoolctl", "tqdm",
+    "typer",
+)  # fmt: skip
+# What each extra is for, and its packages.
+EXTRAS = {
+    "plot": ("pictures", ("matplotlib",)),
+    "tables": ("csv, tsv, parquet, feather", ("pyarrow",)),
+    "anndata": ("h5ad", ("anndata", "h5py")),
+    "fcs": ("fcs", ("flowio",)),
+    "metrics": ("other distances, beyond 20,000 points", ("pynndescent",)),
+    "data": ("downloads of data sets", ("flowio", "h5py", "pooch", "rdata")),
+}
+_CACHES = (".nbi", ".nbc")
+
+
+@stops
+def info(
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+) -> None:
+    """Say what is installed, and what this machine has.
+
+    Versions, the packages of the extras, threads, memory, GPU, and where caches and data lie: what
+    a report of a problem should have.
+    """
+    found = collect()
+    typer.echo(json.dumps(found, indent=2, ensure_ascii=False) if as_json else as_text(found))
+
+
+def collect() -> dict[str, Any]:
+    """Find out about everything, without importing what is only named."""
+    return {
+        "dtsne": __version__,
+        "python": f"{platform.python_version()} ({sys.executable})",
+        "system": platform.platform(),
+        "packages": {name: _version(name) for name in REQUIRED},
+        "extras": {
+            extra: {
+                "purpose": purpose,
+                "packages": {name: _version(name) for name in packages},
+                "install": None if all(map(_version, packages)) else _line(extra),
+            }
+            for extra, (purpose, packages) in EXTRAS.items()
+        },
+        "threads": _threads(),
+        "free memory": _memory(),
+        "gpu": _gpu(),
+        "numba cache": _numba_cache(),
+        "data": _data_folder(),
+    }
+
+
+def as_text(found: dict[str, Any]) -> str:
+    """Write it for a reader."""
+    lines = [f"dtsne {found['dtsne']}", f"Python {found['python']}", found["system"], ""]
+    lines += [f"{name:15} {version or 'missing'}" for name, version in found["packages"].items()]
+    lines += ["", "extras"]
+    for name, extra in found["extras"].items():
+        have = ", ".join(f"{p} {v}" for p, v in extra["packages"].items() if v)
+        said = " – ".join(filter(None, (have, extra["install"])))
+        lines.append(f"  {name:10} {extra['purpose']}: {said}")
+    lines.append("")
+    lines += [
+        f"{name:15} {found[name]}" for name in ("threads", "free memory", "gpu", "numba cache")
+    ]
+    lines.append(f"{'data sets':15} {found['data']}")
+    return "\n".join(lines)
+
+
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _line(extra: str) -> str:
+    return f'pip install "dtsne[{extra}]"'
+
+
+def _threads() -> str:
+    from dtsne._threads import resolve_n_jobs
+
+    return f"{resolve_n_jobs(None)} used, of {os.cpu_count()} cores"
+
+
+def _memory() -> str:
+    from dtsne._memory import available_memory
+
+    free = available_memory()
+    return "not known" if free is None else f"{free / 2**30:.1f} GiB"
+
+
+def _gpu() -> str:
+    if find_spec("torch") is None:
+        return "not looked for, as torch is not installed"
+    import torch
+
+    if not torch.cuda.is_available():
+        return f"none that torch {torch.__version__} can use"
+    device = torch.cuda.get_device_properties(0)
+    return f"{device.name}, {device.total_memory / 2**30:.0f} GiB (torch {torch.__version__})"
+
+
+def _numba_cache() -> str:
+    given = os.environ.get("NUMBA_CACHE_DIR")
+    beside = Path(__file__).parents[1]
+    folder = Path(given) if given else beside / "__pycache__"
+    files = [path for path in folder.rglob("*") if path.suffix in _CACHES]
+    size = sum(path.stat().st_size for path in files)
+    if not files and not given and not os.access(beside, os.W_OK):
+        return "in the user's cache folder, as the package's own cannot be written"
+    return f"{folder} ({len(files)} files, {size / 2**20:.1f} MiB)"
+
+
+def _data_folder() -> str:
+    given = os.environ.get("DTSNE_DATA")
+    if given:
+        there = "" if Path(given).is_dir() else ", which is no folder"
+        return f"{given} (DTSNE_DATA{there})"
+    if find_spec("pooch") is None:
+        return "DTSNE_DATA is not set; downloads need pooch"
+    import pooch
+
+    return f"{pooch.os_cache('dtsne')} (downloads; DTSNE_DATA is not set)"

@@ -1,0 +1,134 @@
+"""The work of ``dtsne quality``."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import typer
+
+from dtsne._threads import limited_threads, resolve_n_jobs
+from dtsne.account._build import account_from
+from dtsne.account._sources import source_of
+from dtsne.cli import _outputs
+from dtsne.cli._labels import as_groups, for_account
+from dtsne.cli._pages import page_of
+from dtsne.tables import TableError, align
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from dtsne import DTSNE
+    from dtsne._typing import FloatArray
+    from dtsne.account import Account
+    from dtsne.cli._maps import MapFile
+    from dtsne.cli._quality import DataOptions, JudgementOptions, MapOptions
+    from dtsne.cli._reading import InputOptions
+    from dtsne.tables import Table
+    from dtsne.tables._table import TextArray
+
+_LOGGER = logging.getLogger(__name__)
+
+
+def judge(
+    source: Path,
+    embedding: Path,
+    reading: InputOptions,
+    map_reading: MapOptions,
+    data: DataOptions,
+    judging: JudgementOptions,
+) -> None:
+    """Read both, compare them, and write what is asked for."""
+    model = data.model()
+    reading.check()
+    _check_outputs(source, embedding, judging)
+    table = reading.read(source)
+    groups = as_groups(table.labels, reading.label, source)
+    found = _matched(table, map_reading.read(embedding), embedding, by_order=map_reading.by_order)
+    if judging.html is not None and found.Y.shape[1] != 2:
+        raise TableError(f"{embedding}: a page shows maps of 2 dimensions; leave out --html.")
+    with limited_threads(resolve_n_jobs(model.n_jobs)):
+        prepared = model._prepared(model._check_data(table.X))
+        _say_what_is_compared(table, model)
+        account = account_from(
+            source_of(prepared, found.Y.astype(float)),
+            labels=for_account(groups),
+            k=judging.reach,
+            k_neighborhood=judging.k_neighborhood,
+            sigma=found.sigma,
+            perplexity=judging.perplexity,
+        )
+    ids = table.ids if table.ids is not None else found.ids
+    _write(account, found.Y, ids, judging)
+    if judging.plot is not None:
+        from dtsne.cli import _pictures
+
+        radii = _pictures.Radii.of(account)
+        drawn = _pictures.draw_radius_plot(radii, groups, title=embedding.name)
+        _outputs.write_picture(judging.plot, drawn)
+    if judging.html is not None:
+        maps, named = {embedding.stem: found.Y}, replace(table, ids=ids)
+        html = page_of(maps, account, named, (reading.label, groups), embedding.name)
+        _outputs.write_text(judging.html, html)
+
+
+def _check_outputs(source: Path, embedding: Path, judging: JudgementOptions) -> None:
+    _outputs.check_different(
+        {
+            "EMBEDDING": embedding,
+            "--points": judging.points,
+            "--plot": judging.plot,
+            "--html": judging.html,
+            "--report": judging.report,
+        }
+    )
+    _outputs.check_table(judging.points, source)
+    _outputs.check_picture(judging.plot, source)
+    _outputs.check_page(judging.html, source)
+    _outputs.check_report(judging.report, source)
+
+
+def _matched(table: Table, found: MapFile, path: Path, *, by_order: bool) -> MapFile:
+    """Bring the points of the map to the order of the data."""
+    n = table.X.shape[0]
+    if table.ids is not None and found.ids is not None and not by_order:
+        try:
+            order = align(table.ids, found.ids)
+        except TableError as error:
+            text = str(error).rstrip(".")
+            raise TableError(f"{text}, or match rows by their order (--by-order).") from error
+        columns = {name: column[order] for name, column in found.columns.items()}
+        return replace(found, Y=found.Y[order], ids=found.ids[order], columns=columns)
+    if len(found.Y) != n:
+        raise TableError(
+            f"{path} has {len(found.Y):,} points, and the data {n:,} rows; give the map of these "
+            "data, or ids in both to match them by (--id, --map-id)."
+        )
+    _LOGGER.info("points are matched by their order")
+    return found
+
+
+def _say_what_is_compared(table: Table, model: DTSNE) -> None:
+    n, d = table.X.shape
+    reduced = model.metric in ("euclidean", "cosine", "correlation")
+    if reduced and model.n_pcs is not None and min(n - 1, d) > model.n_pcs:
+        _LOGGER.info(
+            "compared with %d principal components, as dtsne maps them (--n-pcs none: with the "
+            "data as it is)",
+            model.n_pcs,
+        )
+
+
+def _write(
+    account: Account, Y: FloatArray, ids: TextArray | None, judging: JudgementOptions
+) -> None:
+    if judging.as_json:
+        typer.echo(account.to_json())
+    elif judging.report is None:
+        typer.echo(str(account))
+    if judging.report is not None:
+        _outputs.write_report(judging.report, account, Y, ids)
+    if judging.points is not None:
+        # By another name than ours, as it may be the map of another tool.
+        _outputs.write_points(judging.points, Y, ids, account.points.columns(), name="map")
