@@ -7,7 +7,10 @@ import pytest
 from gpu_ways import both_ways, going, is_slow, torch
 
 from dtsne import _fft_kernels
-from dtsne._fft_plan import Box, Options, ScaleNodes, far_kernel, make_plan
+from dtsne._fft_grid import convolve as convolve_on_cpu
+from dtsne._fft_grid import make_plan
+from dtsne._fft_plan import Box, Options, ScaleNodes, far_kernel
+from dtsne._fft_repulsion import FftRepulsion
 from dtsne._repulsion import exact_repulsion
 from dtsne.gpu import _grid
 from dtsne.gpu._cells import count_cells, sort_into_cells
@@ -94,7 +97,7 @@ def test_convolution_is_that_of_the_cpu(rng, way, n_axes):
     plan = a_plan(n_axes)
     grid = rng.normal(size=(3, *plan.grid_shape[::-1])).astype(np.float32)
     expected = np.moveaxis(np.concatenate([grid, grid[:1]]), 0, -1).copy()
-    plan.convolve(expected)
+    convolve_on_cpu(plan, expected)
     with going(way) as device:
         found = convolve(
             torch.tensor(grid, device=device), torch.tensor(plan.spectra, device=device),
@@ -191,7 +194,17 @@ def test_parts_make_the_repulsion(rng, way, n_axes, dtype, extent, cutoff):
     scales = 10.0 ** rng.uniform(-0.75, 0.75, size=n)
     origin, size = points.min(axis=0), np.ptp(points, axis=0)
     box = Box(points.T, origin, size)
-    options = Options(box, scales.min(), scales.max(), 0.01, 0.0025, 1.25)
+    repulsion = FftRepulsion(points.shape[1], 0.01)
+    options = Options(
+        box,
+        scales.min(),
+        scales.max(),
+        0.01,
+        0.0025,
+        1.25,
+        repulsion.work,
+        repulsion._pairs_in_cells,
+    )
     if cutoff is None:
         cutoff = 0.15 * size.max()
     nodes = options.nodes(cutoff)
