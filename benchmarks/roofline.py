@@ -17,6 +17,7 @@ from scipy import fft
 
 from dtsne import DTSNE
 from dtsne._attraction import attractive_cost, attractive_forces
+from dtsne._backend import CpuBackend
 from dtsne._calibration import CalibrationPlan
 from dtsne._cells import BORDER, sort_into_cells
 from dtsne._compile import compiled
@@ -93,9 +94,9 @@ def profile(X: FloatArray, n_jobs: int) -> None:
     with limited_threads(n_jobs), shown_progress(0) as progress:
         problem = state_problem(
             Points(X, 1.0), PERPLEXITY, dense=False, density_scale=1.0,
-            plan=CalibrationPlan(), progress=progress,
+            plan=CalibrationPlan(), progress=progress, backend=CpuBackend(),
         )  # fmt: skip
-        P: SparseAffinities = problem.affinities  # type: ignore[assignment]
+        P: SparseAffinities = problem.affinities
         coordinates = np.zeros((3, n))
         coordinates[:2] = model.embedding_[problem.order].T
         scales = model.kernel_scale_[problem.order]

@@ -16,7 +16,7 @@ docs/optimiser.md compares the ways to do all this.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -112,15 +112,13 @@ class Calibration:
         adjusted: FloatArray = xp.exp(bounded - median(bounded) + unit)
         return adjusted
 
-    def log_radii_in(self, embedding: FloatArray) -> FloatArray:
+    def log_radii_in(self, embedding: Any) -> FloatArray:
         """Find the radii in a map, as `log_radii` has those of the data."""
         xp = namespace_of(embedding)
-        if xp is np:
-            radii = neighbor_radii(embedding, self.ks)
-        else:
-            from dtsne.gpu._map_radii import neighbor_radii as radii_on_device
-
-            radii = radii_on_device(embedding, self.ks)
+        find: Any = neighbor_radii
+        if xp is not np:
+            from dtsne.gpu._map_radii import neighbor_radii as find
+        radii = find(embedding, self.ks)
         stacked: FloatArray = xp.stack([_centred_log(of_k) for of_k in radii])
         return stacked
 

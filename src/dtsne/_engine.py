@@ -14,7 +14,7 @@ result: each row is summed by one thread in a fixed order, and rows are added up
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -35,7 +35,7 @@ Repulsion: TypeAlias = "Callable[[FloatArray, FloatArray], tuple[FloatArray, flo
 class Evaluation:
     """Gradient of the (exaggerated) objective, and KL(P‖Q), never exaggerated, if asked for."""
 
-    gradient: FloatArray
+    gradient: Any  # of the kind of the map
     kl: float | None
 
 

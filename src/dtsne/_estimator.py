@@ -288,7 +288,8 @@ class DTSNE(
                 checked = self._check_data(X)
                 data = self._prepared(checked, backend)
             self._run(data, backend, n_threads, kind_of(X, checked), progress)
-        return self.embedding_
+        embedding: FloatArray = self.embedding_
+        return embedding
 
     @property
     def _n_features_out(self) -> int:

@@ -92,7 +92,8 @@ def _with_first_in_common(start: FloatArray) -> IntArray:
     order = np.argsort(start[:, 0], kind="stable")
     along = start[order, 0]
     equal = along[1:] == along[:-1]
-    return order[np.append(equal, False) | np.insert(equal, 0, False)]
+    rows: IntArray = order[np.append(equal, False) | np.insert(equal, 0, False)]
+    return rows
 
 
 def _noise(shape: tuple[int, int]) -> FloatArray:

@@ -81,7 +81,9 @@ class TorchFftRepulsion(PlannedRepulsion):
     def _evaluate(self, plan: Plan, box: Box, scales: Any) -> Any:
         width = plan.cell_width
         coordinates = box.used.T
-        cells = sort_into_cells(coordinates, box.origin, width, count_cells(box.extent, width))
+        cells = sort_into_cells(
+            coordinates, box.origin, width, count_cells(box.extent.tolist(), width)
+        )
         relative = (coordinates - box.origin)[cells.order]
         sorted_scales = scales[cells.order]
         weights = plan.weights[cells.order]
@@ -110,7 +112,7 @@ class TorchFftRepulsion(PlannedRepulsion):
         return found[:, :3], found[:, 3].sum(dtype=torch.float64)
 
     def _pairs_in_cells(self, box: Box, width: float) -> float:
-        counts = count_cells(box.extent, width)
+        counts = count_cells(box.extent.tolist(), width)
         n_cells = int(np.prod(counts, dtype=np.int64))
         n = box.used.shape[1]
         if n_cells > _MANY_CELLS_PER_POINT * n:

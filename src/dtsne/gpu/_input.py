@@ -20,7 +20,7 @@ _ROUNDING = 1e-7  # of float32, as columns of `dtsne._input` vary by more than f
 
 def as_tensor(X: Any) -> Any:
     """Take an array of another library as a tensor that shares its memory."""
-    return X if isinstance(X, torch.Tensor) else torch.from_dlpack(X)
+    return X if isinstance(X, torch.Tensor) else torch.utils.dlpack.from_dlpack(X)
 
 
 def check_tensor(X: Any, least: int) -> Any:
