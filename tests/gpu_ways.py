@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _HAS_GPU = torch.cuda.is_available()
 if not _HAS_GPU:
     os.environ["TRITON_INTERPRET"] = "1"
-_DISPATCHING = ("_cells", "_near", "_grid", "_map_radii")
+_DISPATCHING = ("_arrange", "_cells", "_near", "_grid", "_map_radii")
 
 
 def _can_run_triton() -> bool:

@@ -12,7 +12,7 @@ Maps are arrays of numpy or tensors of PyTorch, whatever the engine works on.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dtsne._arrays import namespace_of
 from dtsne._timings import Timings
@@ -175,27 +175,59 @@ def _calibrate(state: State, calibration: Calibration) -> State:
     )
 
 
-def _step(state: State, gradient: FloatArray, rule: Rule, schedule: Schedule) -> State:
-    momentum = rule.early_momentum if state.iteration < rule.n_early else rule.momentum
-    step = schedule.learning_rate / schedule.exaggeration_at(state.iteration)
+def _step(state: State, gradient: Any, rule: Rule, schedule: Schedule) -> State:
+    embedding, velocity, gains = moved(
+        state.embedding,
+        state.velocity,
+        state.gains,
+        state.scales,
+        gradient,
+        rule,
+        momentum=rule.early_momentum if state.iteration < rule.n_early else rule.momentum,
+        step=schedule.learning_rate / schedule.exaggeration_at(state.iteration),
+    )
+    return replace(
+        state,
+        iteration=state.iteration + 1,
+        embedding=embedding,
+        velocity=velocity,
+        gains=gains,
+    )
+
+
+def moved(
+    embedding: Any,
+    velocity: Any,
+    gains: Any,
+    scales: Any,
+    gradient: Any,
+    rule: Rule,
+    *,
+    momentum: float,
+    step: float,
+) -> tuple[Any, Any, Any]:
+    """Return where the points are after a step, and their velocities and gains."""
     xp = namespace_of(gradient)
-    own_scale = state.scales[:, None] if rule.scaled else 1.0
-    gains = state.gains
+    if xp.__name__ == "torch" and rule.scaled and rule.gains:
+        from dtsne.gpu._triton import runs_triton
+
+        if runs_triton(gradient):
+            from dtsne.gpu._step_triton import moved_triton
+
+            return moved_triton(
+                embedding, velocity, gains, scales, gradient, momentum=momentum, step=step,
+                gain_rule=(_GAIN_STEP, _GAIN_DECAY, *_GAIN_RANGE), longest=_LONGEST_STEP,
+            )  # fmt: skip
+    own_scale = scales[:, None] if rule.scaled else 1.0
     if rule.gains:
-        keeps_direction = state.velocity * gradient < 0
+        keeps_direction = velocity * gradient < 0
         gains = xp.where(keeps_direction, gains + _GAIN_STEP, gains * _GAIN_DECAY)
         gains = gains.clip(*_GAIN_RANGE)
-    velocity = momentum * state.velocity - step * own_scale**2 * gains * gradient
+    velocity = momentum * velocity - step * own_scale**2 * gains * gradient
     if rule.scaled:
         length = xp.sqrt((velocity**2).sum(axis=1, keepdims=True))
         longest = _LONGEST_STEP * own_scale
         velocity *= longest / xp.maximum(length, longest)
         # Forces cancel; steps of different size do not, and the map as a whole would wander off.
         velocity -= velocity.mean(axis=0)
-    return replace(
-        state,
-        iteration=state.iteration + 1,
-        embedding=state.embedding + velocity,
-        velocity=velocity,
-        gains=gains,
-    )
+    return embedding + velocity, velocity, gains

@@ -34,6 +34,7 @@ class TorchEngine:
         self._negative_entropy = affinities.negative_entropy
         self._scales: Any = None  # as they came, and
         self._single: Any = None  # in float32
+        self._centre: Any = None
 
     def evaluate(
         self, embedding: Any, scales: Any, *, exaggeration: float = 1.0, with_kl: bool = False
@@ -42,7 +43,9 @@ class TorchEngine:
         n_components = embedding.shape[1]
         if self._scales is not scales:  # the same object as long as they are the same
             self._scales, self._single = scales, scales.float()
-        centred = (embedding - embedding.mean(dim=0)).float()
+            # No step moves the middle of the map, so that it need not be found every time.
+            self._centre = embedding.mean(dim=0)
+        centred = (embedding - self._centre).float()
         points = four_numbers(centred, self._single)
         with self._timings.phase("attraction"):
             attraction = attractive_forces(self._affinities, points, n_axes=n_components)
@@ -52,20 +55,25 @@ class TorchEngine:
                 normaliser = sums.sum()
             else:
                 repulsion, normaliser = self._repulsion(centred, self._single)
-        pull = exaggeration * attraction[:, :n_components].double()
-        forces = pull - repulsion[:, :n_components].double() / normaliser
+        pull = attraction[:, :n_components].double()
+        # 4 (pull · exaggeration − repulsion / Z), in as few launches as may be.
+        gradient = torch.addcdiv(
+            (4.0 * exaggeration) * pull,
+            repulsion[:, :n_components].double(),
+            normaliser.to(torch.float64),
+            value=-4.0,
+        )
         kl = None
         if with_kl:
             with self._timings.phase("attraction"):
                 cost = attractive_cost(self._affinities, points, n_axes=n_components)
                 cost = cost + torch.log(normaliser)
                 kl = self._negative_entropy + float(cost)
-        return Evaluation(4.0 * forces, kl)
+        return Evaluation(gradient, kl)
 
 
 def four_numbers(centred: Any, scales: Any) -> Any:
     """(2y, s) of every point, side by side, of shape (n, 4); unused axes are 0."""
-    points = centred.new_zeros((len(centred), 4))
-    points[:, : centred.shape[1]] = 2.0 * centred
-    points[:, 3] = scales
-    return points
+    n, n_axes = centred.shape
+    unused = [centred.new_zeros((n, 3 - n_axes))] if n_axes < 3 else []
+    return torch.cat([2.0 * centred, *unused, scales[:, None]], dim=1)

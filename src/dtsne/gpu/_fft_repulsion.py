@@ -9,6 +9,7 @@ import torch
 
 from dtsne._fft_control import PlannedRepulsion, Sampled
 from dtsne._fft_plan import Box, Plan, Work, far_kernel, grid_shape
+from dtsne.gpu._arrange import arrange, join
 from dtsne.gpu._cells import cells_of, count_cells, sort_into_cells
 from dtsne.gpu._engine import four_numbers
 from dtsne.gpu._grid import convolve, gather, spread
@@ -81,28 +82,19 @@ class TorchFftRepulsion(PlannedRepulsion):
     def _evaluate(self, plan: Plan, box: Box, scales: Any) -> Any:
         width = plan.cell_width
         coordinates = box.used.T
-        cells = sort_into_cells(
-            coordinates, box.origin, width, count_cells(box.extent.tolist(), width)
-        )
-        relative = (coordinates - box.origin)[cells.order]
-        sorted_scales = scales[cells.order]
-        weights = plan.weights[cells.order]
-        positions = relative / plan.spacing + 1.0
-        potentials = convolve(
-            spread(positions, weights, plan.grid_shape[::-1]), plan.spectra, plan.padded_shape[::-1]
-        )
-        found = gather(positions, weights, potentials)
-        found[:, :3] *= -0.5 / plan.spacing
+        counts = count_cells(box.extent.tolist(), width)
+        cells = sort_into_cells(coordinates, box.origin, width, counts)
+        points = arrange(coordinates, scales, plan.weights, cells.order, box.origin, plan.spacing)
+        grid = spread(points.positions, points.weights, plan.grid_shape[::-1])
+        potentials = convolve(grid, plan.spectra, plan.padded_shape[::-1])
+        far = gather(points.positions, points.weights, potentials)
+        near = None
         if plan.cutoff > 0:
-            found += sum_near(relative, sorted_scales, cells, plan.cutoff)
-            found[:, 3] -= far_kernel(0.0, 2.0 * sorted_scales, plan.cutoff)
+            near = sum_near(points.relative, points.scales, cells, plan.cutoff)
         else:
-            whole = plan.constants @ weights.sum(dim=0, dtype=torch.float64)
-            # Without a near part each point was summed along, and its w is 1.
-            found[:, 3] += (weights.double() @ whole - 1.0).float()
-        in_order = torch.empty_like(found)
-        in_order[cells.order] = found
-        return in_order
+            whole = plan.constants @ points.weights.sum(dim=0, dtype=torch.float64)
+            far[:, 3] += (points.weights.double() @ whole).float()
+        return join(far, near, points.scales, cells.order, plan.cutoff, plan.spacing)
 
     def _sampled(self, found: Any, rows: IntArray) -> Sampled:
         chosen = found[torch.as_tensor(rows, device=found.device)].double().cpu().numpy()
