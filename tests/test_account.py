@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import itertools
 import json
 import subprocess
 import sys
@@ -590,7 +591,7 @@ def test_maps_of_any_dimension(n_axes):
         ({"X": np.zeros((7, 3)), "metric": "manhattan"}, ValueError, "X has 7 rows and Y has 120"),
         ({"metric": "euclidian"}, ValueError, "metric='euclidian' is not known"),
         ({"labels": ["a"] * 119}, ValueError, "labels has shape"),
-        ({"labels": [None] + ["a"] * 119}, ValueError, "labels has missing values"),
+        ({"labels": [None] * 120}, ValueError, "labels has missing values only"),
         ({"labels": np.array([1] + ["a"] * 119, object)}, ValueError, "labels mix kinds"),
         ({"k": 0}, ValueError, "k=0 is not a number of neighbours"),
         ({"k_neighborhood": 2.5}, TypeError, "k_neighborhood=2.5 has to be an integer"),
@@ -646,3 +647,33 @@ def test_importing_is_light():
     )
     loaded = set(done.stdout.split())
     assert loaded.isdisjoint({"numba", "scipy", "sklearn", "pandas", "polars", "matplotlib"})
+
+
+@pytest.mark.parametrize("missing", [None, np.nan])
+def test_points_without_a_label_are_in_no_group(missing):
+    X, Y, labels = blobs()
+    some = np.array([str(label) for label in labels], object)
+    some[:5] = missing
+    options = {**OPTIONS, "perplexity": 8.0}
+    account, without = account_of(X, Y, labels=some, **options), account_of(X, Y, **options)
+    rest = account_of(X[5:], Y[5:], labels=some[5:].astype(str), **options)
+    assert account.groups.label.tolist() == rest.groups.label.tolist()
+    assert account.groups.n.tolist() == rest.groups.n.tolist()
+    close(account.groups.spread_data, rest.groups.spread_data)
+    close(account.ratios.map, rest.ratios.map)
+    # They have no cluster by name, and are no less reliable for it.
+    assert account.points.unreliable[:5].tolist() == without.points.unreliable[:5].tolist()
+    assert account.points.label[:5].tolist() == [None] * 5
+    assert account.whole.clusters.sizes.sum() == len(X) - 5
+    again = Account.from_json(account.to_json())
+    assert again.points.label.tolist() == account.points.label.tolist()
+    assert account.to_pandas()["label"].isna().sum() == 5
+    assert account.to_polars()["label"].null_count() == 5
+
+
+def test_a_table_in_markdown_stands_apart_from_a_list():
+    X, Y, labels = blobs()
+    lines = account_of(X, Y, labels=labels, **OPTIONS).to_markdown().splitlines()
+    for before, line in itertools.pairwise(lines):
+        if line.startswith("|") and not before.startswith("|"):
+            assert before == ""

@@ -29,7 +29,7 @@ def test_the_report_is_the_account_of_data_and_map(blobs, model):
     by_hand = account_of(
         X, model.embedding_, labels=labels, sigma=model.sigma_, perplexity=model.perplexity_
     )
-    report = model.report(labels=labels)
+    report = model.report(labels=labels, k=100)
     for name, values in by_hand.points.columns().items():
         found = report.points.columns()[name]
         if values.dtype.kind == "f":
@@ -47,7 +47,7 @@ def test_the_report_is_of_the_data_as_the_method_saw_it():
     centred = X - X.mean(axis=0)
     reduced = centred @ np.linalg.svd(centred, full_matrices=False)[2][:2].T
     expected = account_of(reduced, model.embedding_, sigma=model.sigma_)
-    found = model.report()
+    found = model.report(k=100)
     np.testing.assert_allclose(
         found.points.log_radius_data, expected.points.log_radius_data, atol=1e-9
     )
@@ -86,7 +86,7 @@ def test_other_metrics_have_a_report(blobs, metric):
     X = blobs[0] + 30
     given = cdist(X, X) if metric == "precomputed" else X
     model = DTSNE(perplexity=20, metric=metric, max_iter=20, tol=0).fit(given)
-    report = model.report()
+    report = model.report(k=100)
     assert np.isnan(report.whole.distance_correlation) == (metric != "cosine")
     if metric == "manhattan":
         distances = np.sort(cdist(X, X, "cityblock"), axis=1)[:, 100]
@@ -100,7 +100,7 @@ def test_given_neighbours_are_those_of_the_report(blobs, metric):
     search = NearestNeighbors(n_neighbors=70, metric=metric).fit(X)
     graph = search.kneighbors_graph(mode="distance")
     model = DTSNE(perplexity=20, metric=metric, neighbors=graph, max_iter=20, tol=0).fit(X)
-    report = model.report()
+    report = model.report(k=100)
     assert report.whole.k == 70
     radii = search.kneighbors()[0][:, -1]
     np.testing.assert_allclose(
@@ -139,3 +139,24 @@ def test_the_page_holds_map_and_account(blobs, model):
     for sentence in (account.readings[0], account.ratios.sentences[0]):
         assert json.dumps(sentence)[1:-1] in page.html
     assert model.explore(labels=labels).html.startswith("<!")
+
+
+def test_radii_reach_to_the_perplexity(model):
+    assert model.report().whole.k == 20
+    assert model.report(k=7).whole.k == 7
+
+
+def test_parameters_set_after_the_fit_change_no_report():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 8)) + 5
+    model = DTSNE(perplexity=20, max_iter=20, tol=0).fit(X)
+    before = model.report().to_json()
+    model.set_params(n_pcs=2, metric="cosine")
+    assert model.report().to_json() == before
+    assert model.report(X).to_json() == before
+    assert pickle.loads(pickle.dumps(model)).report(X).to_json() == before
+
+
+def test_an_account_is_not_given_beside_labels(blobs, model):
+    with pytest.raises(ValueError, match="either account"):
+        model.explore(labels=blobs[1], account=model.report())

@@ -34,7 +34,7 @@ class AccountMixin:
         X: ArrayLike | None = None,
         labels: ArrayLike | None = None,
         *,
-        k: int = 100,
+        k: int | None = None,
         k_neighborhood: int = 15,
         max_rows: int = 5_000,
         n_bootstrap: int = 1000,
@@ -52,7 +52,10 @@ class AccountMixin:
             from a file, as these leave the data behind.
         labels : array-like of shape (n,), optional
             Groups whose spreads are compared.
-        k, k_neighborhood, max_rows, n_bootstrap, random_state
+        k : int, optional
+            The radius of a point is the distance to its k-th nearest neighbour; by default the
+            perplexity, which is what the map was made to keep.
+        k_neighborhood, max_rows, n_bootstrap, random_state
             As for :func:`dtsne.account.account_of`.
 
         Returns
@@ -70,7 +73,7 @@ class AccountMixin:
             return account_from(
                 source_of(data, to_host(model.embedding_).astype(float)),
                 labels=labels,
-                k=k,
+                k=round(model.perplexity_) if k is None else k,
                 k_neighborhood=k_neighborhood,
                 sigma=to_host(model.sigma_),
                 perplexity=model.perplexity_,
@@ -123,6 +126,10 @@ class AccountMixin:
             )
         if account is None:
             account = self.report(X, labels)
+        elif labels is not None or X is not None:
+            raise ValueError(
+                "An account has its data and labels already; give either account, or X and labels."
+            )
         maps = {_MAP_NAME: to_host(model.embedding_), **(others or {})}
         return explorable(maps, account, columns=columns, ids=ids, title=title)
 
@@ -134,8 +141,10 @@ class AccountMixin:
     def _data_of_fit(self, X: ArrayLike | None) -> Data:
         model: Any = self
         if X is not None:
+            # As it was when the model was fitted, whatever its parameters are set to by now.
             checked = model._check_data(X, reset=False)
-            data: Data = model._prepared(checked, backend_for(model.device, X))
+            backend = backend_for(model.device, X)
+            data: Data = backend.prepare(checked, **model._prepared_with)
             if len(data) != len(model.embedding_):
                 raise ValueError(
                     f"X has {len(data)} rows and the map has {len(model.embedding_)}; give the "
@@ -149,7 +158,7 @@ class AccountMixin:
                 "fitted on: report(X)."
             )
         data = getattr(data, "on_host", lambda: data)()
-        if hasattr(data, "points") and model.metric in METRICS:
+        if hasattr(data, "points") and model._prepared_with["metric"] in METRICS:
             # The coordinates are those of the start, and not of the metric.
             data = replace(data, points=None)  # type: ignore[type-var]
         return data

@@ -286,7 +286,7 @@ class DTSNE(
         ):
             with progress.phase("preparing"):
                 checked = self._check_data(X)
-                data = self._prepared(checked, backend)
+                data = backend.prepare(checked, **self._preparation())
             self._run(data, backend, n_threads, kind_of(X, checked), progress)
         embedding: FloatArray = self.embedding_
         return embedding
@@ -327,10 +327,8 @@ class DTSNE(
                 ) from error
             raise
 
-    def _prepared(self, checked: Any, backend: Backend) -> Data:
-        return backend.prepare(
-            checked, metric=self.metric, n_pcs=self.n_pcs, neighbors=self.neighbors
-        )
+    def _preparation(self) -> dict[str, Any]:
+        return {"metric": self.metric, "n_pcs": self.n_pcs, "neighbors": self.neighbors}
 
     def _run(
         self, data: Data, backend: Backend, n_threads: int, kind: Kind, progress: Progress
@@ -387,6 +385,7 @@ class DTSNE(
                 neighbor_recall_=problem.recall,
                 timings_=timings.cpu,
                 _data=data,
+                _prepared_with=self._preparation(),
             )
 
     def _announce(

@@ -13,7 +13,7 @@ from dtsne.account._islands import smallest_size
 from dtsne.account._points import Found, Known, tabulate_points
 from dtsne.account._sources import open_source
 from dtsne.account._whole import measure_whole
-from dtsne.quality._inputs import RandomState, check_count, check_labels
+from dtsne.quality._inputs import RandomState, check_count, shaped_labels
 from dtsne.quality._search import map_neighbors
 
 if TYPE_CHECKING:
@@ -58,7 +58,8 @@ def account_of(
     Y : array-like of shape (n, 2 or 3)
         Its map, by any method, row by row the same points.
     labels : array-like of shape (n,), optional
-        Groups to compare: numbers or strings, none missing.
+        Groups to compare: numbers or strings. Points whose label is missing (None, NaN) are in no
+        group.
     k : int, default 100
         The radius of a point is the distance to its k-th nearest neighbour.
     k_neighborhood : int, default 15
@@ -124,7 +125,7 @@ def account_from(
     from dtsne._threads import current_n_threads, limited_threads
 
     # Everything that can be refused is refused before the long work.
-    groups = None if labels is None else group_by(check_labels(labels, source.n))
+    groups = None if labels is None else group_by(shaped_labels(labels, source.n))
     known = Known(
         sigma=None if sigma is None else _check_sigma(sigma, source.n),
         perplexity=None if perplexity is None else _check_perplexity(perplexity, source.n),

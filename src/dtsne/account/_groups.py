@@ -10,6 +10,7 @@ import numpy as np
 
 from dtsne.account._bootstrap import interval, resampled_spreads, spread
 from dtsne.account._tables import GroupTable, RatioTable
+from dtsne.quality._inputs import missing_labels
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,25 +29,41 @@ class Groups(NamedTuple):
     """The points of each label."""
 
     names: Labels
-    codes: IntArray  # the label of each point, as a place in names
+    codes: IntArray  # the label of each point, as a place in names; -1 for one that has none
     members: Sequence[IntArray]
 
     @property
     def sizes(self) -> IntArray:
         """Number of points of each label."""
-        return np.array([len(members) for members in self.members])
+        return np.array([len(members) for members in self.members], int)
+
+    @property
+    def labels(self) -> Labels:
+        """The label of each point, None for one that has none."""
+        if (self.codes >= 0).all():
+            return self.names[self.codes]
+        labels = np.full(len(self.codes), None, object)
+        labels[self.codes >= 0] = self.names[self.codes[self.codes >= 0]]
+        return labels
 
 
 def group_by(labels: Labels) -> Groups:
-    """Sort the points by their labels."""
+    """Sort the points by their labels; those without one are in no group."""
+    rows = np.flatnonzero(~missing_labels(labels))
+    if not len(rows):
+        raise ValueError("labels has missing values only; leave it out.")
     try:
-        names, codes, sizes = np.unique(labels, return_inverse=True, return_counts=True)
+        # As plain values again, in case an array of objects held the missing ones.
+        given = np.array(labels[rows].tolist()) if len(rows) < len(labels) else labels
+        names, of_row, sizes = np.unique(given, return_inverse=True, return_counts=True)
     except TypeError as error:
         raise ValueError(
             "labels mix kinds that have no order; convert them, e.g. with list(map(str, labels))."
         ) from error
-    members = np.split(np.argsort(codes, kind="stable"), np.cumsum(sizes)[:-1])
-    return Groups(names, codes.reshape(-1), members)
+    codes = np.full(len(labels), -1)
+    codes[rows] = of_row.reshape(-1)
+    by_label = rows[np.argsort(codes[rows], kind="stable")]
+    return Groups(names, codes, np.split(by_label, np.cumsum(sizes)[:-1]))
 
 
 def tabulate_groups(
@@ -140,8 +157,8 @@ def _largest_pieces(neighbors: IntArray, groups: Groups) -> FloatArray:
     row_starts = np.concatenate([[0], np.cumsum(linked.sum(axis=1))])
     links = csr_array((np.ones(linked.sum(), np.int8), neighbors[linked], row_starts), shape=(n, n))
     pieces = connected_components(links, directed=False)[1]
-    largest = np.zeros(len(groups.names))
-    np.maximum.at(largest, groups.codes, np.bincount(pieces)[pieces])
+    sizes = np.bincount(pieces)[pieces]
+    largest = np.array([sizes[members].max() for members in groups.members])
     shares: FloatArray = largest / groups.sizes
     return shares
 

@@ -93,7 +93,7 @@ def tabulate_points(
         sigma=known.sigma,
         sigma_at_bound=at_bound,
         perplexity_too_large=too_large,
-        label=None if groups is None else groups.names[groups.codes],
+        label=None if groups is None else groups.labels,
     )
 
 
@@ -131,7 +131,8 @@ def _small_for_perplexity(
     if groups is None:
         return islands
     of_label = groups.sizes[groups.codes]
-    return np.where(of_label < smallest, of_label, islands)
+    is_small = (groups.codes >= 0) & (of_label < smallest)
+    return np.where(is_small, of_label, islands)
 
 
 def _is_at_bound(sigma: FloatArray) -> BoolArray:

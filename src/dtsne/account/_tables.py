@@ -74,6 +74,7 @@ class PointTable(Table):
         times it), so that σ, and the room in the map, come from outside of the cluster. Found by
         the gap around the cluster, and by the number of points of the label.
     label : ndarray or None
+        None for a point that has none.
     """
 
     log_radius_data: FloatArray
@@ -198,5 +199,7 @@ def three_digits(value: float) -> str:
 
 
 def array_of(values: Sequence[Any]) -> np.ndarray[Any, Any]:
-    """Turn plain values of one kind, or None for nan, into an array."""
+    """Turn plain values of one kind, or None for nan, into an array; of texts None is None."""
+    if None in values and any(isinstance(value, str) for value in values):
+        return np.array(values, object)
     return np.array([np.nan if value is None else value for value in values])

@@ -77,6 +77,8 @@ def as_markdown(account: Account) -> str:
         lines += ["", f"## {part.title}", ""]
         lines += [f"* {_escaped(sentence)}" for sentence in part.sentences]
         if part.rows:
+            if part.sentences:  # a table has to stand apart from a list
+                lines.append("")
             lines += [_row(part.header), _row(("---",) * len(part.header))]
             lines += [_row(tuple(map(_escaped, row))) for row in part.rows]
         if part.note:

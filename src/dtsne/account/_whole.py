@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from dtsne.quality._clusters import compare_radii
 from dtsne.quality._densities import correlate_neighbor_distances, correlate_radii
 from dtsne.quality._distances import DEFAULT_MAX_PAIRS, correlate_distances, count_pairs
-from dtsne.quality._inputs import RandomState, choose_rows
+from dtsne.quality._inputs import RandomState, choose_rows, missing_labels
 from dtsne.quality._neighborhoods import score_ranks, share_kept
 from dtsne.quality._search import Neighborhoods, map_neighbors
 from dtsne.quality._summary import Quality, _describe_sampled
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     from dtsne.account._points import Found
     from dtsne.account._sources import Source
     from dtsne.account._tables import Labels
+    from dtsne.quality import ClusterRadii
+    from dtsne.quality._inputs import Spaces
 
 
 def measure_whole(
@@ -50,12 +54,17 @@ def measure_whole(
         trustworthiness=(score_ranks(spaces.data, rows, narrow.map_indices) if known else unknown),
         continuity=score_ranks(spaces.map, rows, narrow.data_indices),
         neighbor_recall=share_kept(narrow, n),
-        clusters=compare_radii(spaces.data, spaces.map, labels)
-        if known and labels is not None
-        else None,
+        clusters=_clusters(spaces, labels) if known and labels is not None else None,
         n=n,
         k=found.k,
         k_neighborhood=found.k_neighborhood,
         lowered=lowered,
         sampled=_describe_sampled(n, len(rows), count_pairs(n, DEFAULT_MAX_PAIRS)),
     )
+
+
+def _clusters(spaces: Spaces, labels: Labels) -> ClusterRadii:
+    """Compare the radii of labels; points without one do not count."""
+    rows = np.flatnonzero(~missing_labels(labels))
+    given = labels if len(rows) == len(labels) else np.array(labels[rows].tolist())
+    return compare_radii(spaces.data[rows], spaces.map[rows], given)

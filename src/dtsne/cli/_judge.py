@@ -50,7 +50,7 @@ def judge(
     if judging.html is not None and found.Y.shape[1] != 2:
         raise TableError(f"{embedding}: a page shows maps of 2 dimensions; leave out --html.")
     with limited_threads(resolve_n_jobs(model.n_jobs)):
-        prepared = model._prepared(model._check_data(table.X), CpuBackend())
+        prepared = CpuBackend().prepare(model._check_data(table.X), **model._preparation())
         _say_what_is_compared(table, model)
         account = account_from(
             source_of(prepared, found.Y.astype(float)),

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -57,15 +58,26 @@ def check_spaces(X: ArrayLike, Y: ArrayLike, metric: Metric = "euclidean") -> Sp
 
 def check_labels(labels: ArrayLike, n: int) -> np.ndarray[Any, Any]:
     """Turn labels into an array of one value a point, none of them missing."""
+    checked = shaped_labels(labels, n)
+    if missing_labels(checked).any():
+        raise ValueError("labels has missing values; name them, or leave these points out.")
+    return checked
+
+
+def shaped_labels(labels: ArrayLike, n: int) -> np.ndarray[Any, Any]:
+    """Turn labels into an array of one value a point, of which some may be missing."""
     checked = np.asarray(labels)
     if checked.shape != (n,):
         raise ValueError(
             f"labels has shape {checked.shape} for {n} points; give one label for each point."
         )
-    # Missing values of every kind (NaN, NaT, pandas.NA) are those that do not equal themselves.
-    if any(label is None or (label == label) is not True for label in checked.tolist()):
-        raise ValueError("labels has missing values; name them, or leave these points out.")
     return checked
+
+
+def missing_labels(labels: np.ndarray[Any, Any]) -> npt.NDArray[np.bool_]:
+    """Say which labels are missing: None, and what does not equal itself (NaN, NaT, pandas.NA)."""
+    values = labels.tolist()
+    return np.array([label is None or (label == label) is not True for label in values], bool)
 
 
 def check_count(name: str, value: int, *, least: int, most: int, why: str) -> int:

@@ -99,8 +99,8 @@ def usable_neighbors(graph: Graph, data: Representation, model: DTSNE) -> Any:
     except ValueError as error:
         if graph.named and not isinstance(error, _PoorGraphError):
             raise
-        tell = _LOGGER.warning if graph.named else _LOGGER.info
-        tell("%s Neighbours are searched for instead.", error)
+        # Seen also where logging is not set up: that a graph is there and not used may surprise.
+        _LOGGER.warning("%s Neighbours are searched for instead.", error)
         return None
 
 

@@ -139,7 +139,7 @@ def dtsne(
         data = represent(adata, use_rep, layer, n_pcs)
         neighbors = None if graph is None else usable_neighbors(graph, data, model)
     model.set_params(n_pcs=data.n_pcs, neighbors=neighbors).fit(data.X)
-    account = model.report(labels=labels, k=round(model.perplexity_) if k is None else k)
+    account = model.report(labels=labels, k=k)
     used = graph.place.removeprefix("adata.") if graph and neighbors is not None else "searched"
     chosen = {**data.params, "neighbors": used, "groupby": groupby}
     target = adata if not copy else _copied(adata)
