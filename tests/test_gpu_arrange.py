@@ -29,10 +29,13 @@ def test_points_are_taken_in_order(way, n_axes):
         rng, tensor = drawn(n_axes, device)
         y, scales, weights = tensor(N, n_axes), tensor(N).abs(), tensor(N, 5)
         order = torch.tensor(rng.permutation(N), device=device)
-        found = _arrange.arrange(y, scales, weights, order, y.amin(dim=0), 0.25)
+        lengths = (18, 100, 100)[:n_axes]  # too short along the first axis
+        found = _arrange.arrange(y, scales, weights, order, y.amin(dim=0), 0.25, lengths)
         relative = y.cpu().numpy()[order.cpu()] - y.cpu().numpy().min(axis=0)
         np.testing.assert_allclose(found.relative.cpu(), relative, rtol=1e-6)
-        np.testing.assert_allclose(found.positions.cpu(), relative / 0.25 + 1.0, rtol=1e-5)
+        positions = np.minimum(relative / 0.25 + 1.0, np.array(lengths) - 2.01)
+        assert (positions[:, 0] == 15.99).any()
+        np.testing.assert_allclose(found.positions.cpu(), positions, rtol=1e-5)
         assert torch.equal(found.scales, scales[order])
         assert torch.equal(found.weights, weights[order])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -11,6 +12,8 @@ from dtsne._fft_plan import Options
 from dtsne._messages import warn
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from dtsne._fft_plan import Box, Plan, ScaleNodes, Work
     from dtsne._typing import FloatArray, IntArray
 
@@ -18,6 +21,10 @@ if TYPE_CHECKING:
 # better. An error that is not small, and grows by such a factor meanwhile, is tried at the first
 # interval again.
 _FIRST_INTERVAL, _LONGEST_INTERVAL, _PLAN_PATIENCE = 2, 20, 1.2
+# A map whose extent has changed by less than that is best served by the plan it has.
+_MUCH_AS_IT_WAS = 1.15
+# From that one on, a plan is likely to be kept for a while.
+_SETTLED_INTERVAL = 8
 _SMALL, _GROWING = 0.15, 1.5
 # Points whose true force a new plan is tried on.
 _N_TRIED = 256
@@ -32,6 +39,20 @@ class Sampled(NamedTuple):
 
     forces: FloatArray
     sums: FloatArray
+
+
+class _Trial(NamedTuple):
+    """Points whose true forces are known."""
+
+    rows: IntArray
+    true: Sampled
+
+    def error_of(self, found: Sampled) -> float:
+        """Return the relative error of the forces (median), or that of Z if it matters more."""
+        sizes = np.maximum(np.linalg.norm(self.true.forces, axis=0), np.finfo(float).tiny)
+        differences = np.linalg.norm(found.forces - self.true.forces, axis=0)
+        of_sums = abs(float(found.sums.sum() / self.true.sums.sum()) - 1.0)
+        return max(float(np.median(differences / sizes)), _SUMS_WEIGHT * of_sums)
 
 
 class _Shares(NamedTuple):
@@ -73,6 +94,10 @@ class PlannedRepulsion(ABC):
     def _measured(self, coordinates: Any) -> Box:
         """Find the box that a map lies in."""
 
+    def _largest_box(self, plan: Plan, coordinates: Any) -> Box:
+        """Return the largest box that a plan holds, without a look at the map's own."""
+        raise NotImplementedError
+
     @abstractmethod
     def _exact(self, coordinates: Any, scales: Any) -> tuple[Any, float]:
         """Sum over all pairs."""
@@ -112,17 +137,49 @@ class PlannedRepulsion(ABC):
         self._range = (1.0, 1.0)
         self._refinement = 1.0  # of the next plan
         self._refinement_of_plan = 1.0
-        self._cutoff = 0.0  # of the last plan
+        self._cutoff = 0.0  # of the last plan, and the extent of the map that it was made for
+        self._extent = np.ones(n_components)
         self._error = 0.0  # as a share of the tolerance, when last tried
         self._interval = _FIRST_INTERVAL
         self._n_uses = self._uses_left = 0
         self._warned = False
+        self._decides_nothing = False
+
+    @property
+    def plan(self) -> Plan | None:
+        """What the next evaluation is likely to use."""
+        return self._plan
+
+    def n_without_decisions(self, scales: Any) -> int:
+        """Count the evaluations that may follow with the plan as it is: none if it is young."""
+        if self._plan is None or self._scales is not scales or self._interval < _SETTLED_INTERVAL:
+            return 0
+        return self._uses_left
+
+    @contextmanager
+    def deciding_nothing(self, n: int) -> Iterator[None]:
+        """Take the plan as it is within, for so many evaluations, and look at nothing."""
+        self._decides_nothing = True
+        try:
+            yield
+        finally:
+            self._decides_nothing = False
+        self._uses_left -= n
+        self._n_uses += n
+
+    def holds(self, coordinates: Any) -> bool:
+        """Whether a map lies within the grid of the plan."""
+        return self._plan is not None and self._plan.holds(self._measured(coordinates).extent)
 
     def __call__(self, coordinates: Any, scales: Any) -> tuple[Any, float]:
         """Return forces of the shape of the coordinates, and Z; see `exact_repulsion`.
 
         New scales have to come as a new array: that is how they are told from the former ones.
         """
+        if self._decides_nothing:
+            assert self._plan is not None
+            box = self._largest_box(self._plan, coordinates)
+            return self._whole(self._evaluate(self._plan, box, scales), coordinates)
         box = self._measured(coordinates)
         extent = box.extent
         if not np.isfinite(extent).all():  # diverged: the descent will say so
@@ -159,9 +216,13 @@ class PlannedRepulsion(ABC):
     def _renew(self, coordinates: Any, scales: Any, box: Box) -> Any:
         """Keep the plan, or make one, that is exact enough on a sample; return what it gives."""
         plan = self._plan if self._scales is scales else None
-        rows = np.linspace(0, len(scales) - 1, min(_N_TRIED, len(scales))).astype(np.int64)
-        true = self._truth(rows, coordinates, scales)
-        sizes = np.maximum(np.linalg.norm(true.forces, axis=0), np.finfo(float).tiny)
+        trial = self._trial(coordinates, scales)
+        if plan is not None and self.counts_slowly and self._serves_still(plan, box):
+            found = self._evaluate(plan, box, scales)
+            error = trial.error_of(self._sampled(found, trial.rows))
+            if error <= self._shares.limit * self._tolerance:
+                self._plan_ahead(error / self._tolerance)
+                return found
         former_error, is_finest = np.inf, False
         while True:
             options = self._options(box)
@@ -179,12 +240,9 @@ class PlannedRepulsion(ABC):
                 spacing, nodes = options.spacing(cutoff), options.nodes(cutoff)
                 plan = self._make_plan(cutoff, spacing, box.extent, nodes, scales)
                 self._refinement_of_plan = self._refinement
-                self._cutoff = cutoff
+                self._cutoff, self._extent = cutoff, box.extent
             found = self._evaluate(plan, box, scales)
-            sampled = self._sampled(found, rows)
-            differences = np.linalg.norm(sampled.forces - true.forces, axis=0)
-            of_sums = abs(float(sampled.sums.sum() / true.sums.sum()) - 1.0)
-            error = max(float(np.median(differences / sizes)), _SUMS_WEIGHT * of_sums)
+            error = trial.error_of(self._sampled(found, trial.rows))
             if error <= self._shares.limit * self._tolerance:
                 break
             if kept:
@@ -202,6 +260,15 @@ class PlannedRepulsion(ABC):
         self._plan, self._scales = plan, scales
         self._plan_ahead(error / self._tolerance)
         return found
+
+    def _trial(self, coordinates: Any, scales: Any) -> _Trial:
+        rows = np.linspace(0, len(scales) - 1, min(_N_TRIED, len(scales))).astype(np.int64)
+        return _Trial(rows, self._truth(rows, coordinates, scales))
+
+    def _serves_still(self, plan: Plan, box: Box) -> bool:
+        """Whether a map is much as it was when its plan was the cheapest."""
+        grown = box.extent / self._extent
+        return plan.holds(box.extent) and bool((abs(np.log(grown)) < np.log(_MUCH_AS_IT_WAS)).all())
 
     def _options(self, box: Box) -> Options:
         limit = self._shares.limit * self._tolerance

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from dtsne._arrays import namespace_of
+from dtsne._engine import RepeatingEngine
 from dtsne._timings import Timings
 
 if TYPE_CHECKING:
@@ -151,6 +152,23 @@ def descend(
                     state = _calibrate(state, calibration)
                 found = engine.evaluate(state.embedding, state.scales)
         state = _step(state, found.gradient, rule, schedule)
+        state = _until_check(engine, state, rule, schedule)
+
+
+def _until_check(engine: Engine, state: State, rule: Rule, schedule: Schedule) -> State:
+    """Do the iterations up to the next check, of which an engine may do many alike at once."""
+
+    def iterate(state: State) -> State:
+        exaggeration = schedule.exaggeration_at(state.iteration)
+        found = engine.evaluate(state.embedding, state.scales, exaggeration=exaggeration)
+        return _step(state, found.gradient, rule, schedule)
+
+    n = min(-state.iteration % CHECK_EVERY, schedule.max_iter - state.iteration)
+    if isinstance(engine, RepeatingEngine) and state.iteration >= max(_N_EXAGGERATED, rule.n_early):
+        return engine.repeat(iterate, state, n)
+    for _ in range(n):
+        state = iterate(state)
+    return state
 
 
 def _relative_change(state: State, kl: float) -> float:

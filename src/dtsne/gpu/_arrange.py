@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
+# A stencil reaches two nodes beyond the one before a point.
+EDGE = 2.01
+
+
 class Arranged(NamedTuple):
     """The points in order of their cells."""
 
@@ -23,22 +27,39 @@ class Arranged(NamedTuple):
 
 
 def arrange(
-    y: Tensor, scales: Tensor, weights: Tensor, order: Tensor, origin: Tensor, spacing: float
+    y: Tensor,
+    scales: Tensor,
+    weights: Tensor,
+    order: Tensor,
+    origin: Tensor,
+    spacing: float,
+    lengths: tuple[int, ...],
 ) -> Arranged:
-    """Take the points in an order, as the grid and the near pairs want them."""
+    """Take the points in an order, as the grid and the near pairs want them.
+
+    Positions beyond the grid, of these lengths along the map's axes, are brought to its edge.
+    """
     if runs_triton(y):
         from dtsne.gpu._arrange_triton import arrange_triton
 
-        return arrange_triton(y, scales, weights, order, origin, spacing)
-    return arrange_torch(y, scales, weights, order, origin, spacing)
+        return arrange_triton(y, scales, weights, order, origin, spacing, lengths)
+    return arrange_torch(y, scales, weights, order, origin, spacing, lengths)
 
 
 def arrange_torch(
-    y: Tensor, scales: Tensor, weights: Tensor, order: Tensor, origin: Tensor, spacing: float
+    y: Tensor,
+    scales: Tensor,
+    weights: Tensor,
+    order: Tensor,
+    origin: Tensor,
+    spacing: float,
+    lengths: tuple[int, ...],
 ) -> Arranged:
     """Do the same by PyTorch alone, on any device."""
     relative = (y - origin)[order]
-    return Arranged(relative, relative * (1.0 / spacing) + 1.0, scales[order], weights[order])
+    last = torch.tensor(lengths, dtype=y.dtype, device=y.device) - EDGE
+    positions = torch.minimum(relative * (1.0 / spacing) + 1.0, last)
+    return Arranged(relative, positions, scales[order], weights[order])
 
 
 def join(

@@ -11,7 +11,7 @@ import torch
 import triton
 import triton.language as tl
 
-from dtsne.gpu._arrange import Arranged
+from dtsne.gpu._arrange import EDGE, Arranged
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -20,7 +20,13 @@ _BLOCK = 256
 
 
 def arrange_triton(
-    y: Tensor, scales: Tensor, weights: Tensor, order: Tensor, origin: Tensor, spacing: float
+    y: Tensor,
+    scales: Tensor,
+    weights: Tensor,
+    order: Tensor,
+    origin: Tensor,
+    spacing: float,
+    lengths: tuple[int, ...],
 ) -> Arranged:
     """Take the points in an order."""
     (n, n_axes), n_nodes = y.shape, weights.shape[1]
@@ -32,7 +38,8 @@ def arrange_triton(
     )
     _arrange[(triton.cdiv(n, _BLOCK),)](
         y.contiguous(), scales.contiguous(), weights.contiguous(), order, origin.to(y.dtype),
-        *taken, n, 1.0 / spacing, AXES=n_axes, NODES=n_nodes, BLOCK=_BLOCK,
+        *taken, n, 1.0 / spacing, *(length - EDGE for length in (*lengths, 4, 4)[:3]),
+        AXES=n_axes, NODES=n_nodes, BLOCK=_BLOCK,
     )  # fmt: skip
     return taken
 
@@ -54,6 +61,7 @@ def join_triton(
 @triton.jit(do_not_specialize=["n"])
 def _arrange(
     y, s, weights, order, origin, relative, positions, sorted_s, sorted_weights, n, per_spacing,
+    last0, last1, last2,
     AXES: tl.constexpr, NODES: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
@@ -63,7 +71,9 @@ def _arrange(
     for axis in tl.static_range(AXES):
         away = tl.load(y + row * AXES + axis, mask=inside) - tl.load(origin + axis)
         tl.store(relative + at * AXES + axis, away, mask=inside)
-        tl.store(positions + at * AXES + axis, away * per_spacing + 1.0, mask=inside)
+        last = last0 if axis == 0 else (last1 if axis == 1 else last2)
+        position = tl.minimum(away * per_spacing + 1.0, last)
+        tl.store(positions + at * AXES + axis, position, mask=inside)
     tl.store(sorted_s + at, tl.load(s + row, mask=inside), mask=inside)
     for node in tl.static_range(NODES):
         weight = tl.load(weights + row * NODES + node, mask=inside)

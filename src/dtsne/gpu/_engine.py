@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 
 from dtsne._engine import Evaluation
 from dtsne._timings import Timings
 from dtsne.gpu._attraction import attractive_cost, attractive_forces
+from dtsne.gpu._graph import Recorder
 from dtsne.gpu._repulsion import exact_repulsion
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from dtsne._fft_control import PlannedRepulsion
+    from dtsne._optimizer import State
 
 
 class TorchEngine:
@@ -25,7 +30,7 @@ class TorchEngine:
     def __init__(
         self,
         affinities: Any,
-        repulsion: Callable[[Any, Any], tuple[Any, Any]] | None = None,
+        repulsion: PlannedRepulsion | None = None,
         timings: Timings | None = None,
     ) -> None:
         self._affinities = affinities
@@ -35,6 +40,7 @@ class TorchEngine:
         self._scales: Any = None  # as they came, and
         self._single: Any = None  # in float32
         self._centre: Any = None
+        self._recorder = Recorder()
 
     def evaluate(
         self, embedding: Any, scales: Any, *, exaggeration: float = 1.0, with_kl: bool = False
@@ -52,7 +58,7 @@ class TorchEngine:
         with self._timings.phase("repulsion"):
             if self._repulsion is None:
                 repulsion, sums = exact_repulsion(points, n_axes=n_components)
-                normaliser = sums.sum()
+                normaliser: Any = sums.sum()
             else:
                 repulsion, normaliser = self._repulsion(centred, self._single)
         pull = attraction[:, :n_components].double()
@@ -60,16 +66,33 @@ class TorchEngine:
         gradient = torch.addcdiv(
             (4.0 * exaggeration) * pull,
             repulsion[:, :n_components].double(),
-            normaliser.to(torch.float64),
+            torch.as_tensor(normaliser, dtype=torch.float64, device=pull.device),
             value=-4.0,
         )
         kl = None
         if with_kl:
             with self._timings.phase("attraction"):
                 cost = attractive_cost(self._affinities, points, n_axes=n_components)
-                cost = cost + torch.log(normaliser)
-                kl = self._negative_entropy + float(cost)
+                kl = self._negative_entropy + float(cost) + float(np.log(float(normaliser)))
         return Evaluation(gradient, kl)
+
+    def repeat(self, iterate: Callable[[State], State], state: State, n: int) -> State:
+        """See :class:`dtsne._engine.RepeatingEngine`."""
+        before, n_done = state, 0
+        embedding: Any = state.embedding
+        if embedding.is_cuda:
+            if self._repulsion is None:
+                return self._recorder.repeat(iterate, state, n, (state.scales,))
+            n_done = min(n, self._repulsion.n_without_decisions(self._single))
+            if n_done:
+                same = (state.scales, self._repulsion.plan)
+                with self._repulsion.deciding_nothing(n_done):
+                    state = self._recorder.repeat(iterate, state, n_done, same)
+                if not self._repulsion.holds((state.embedding - self._centre).float()):
+                    state, n_done = before, 0  # some points left the grid: once more, with care
+        for _ in range(n - n_done):
+            state = iterate(state)
+        return state
 
 
 def four_numbers(centred: Any, scales: Any) -> Any:

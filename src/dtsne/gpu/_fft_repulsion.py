@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from dtsne._fft_control import PlannedRepulsion, Sampled
+from dtsne._fft_kernels import STENCIL
 from dtsne._fft_plan import Box, Plan, Work, far_kernel, grid_shape
 from dtsne.gpu._arrange import arrange, join
 from dtsne.gpu._cells import cells_of, count_cells, sort_into_cells
@@ -38,6 +39,10 @@ class TorchFftRepulsion(PlannedRepulsion):
         low, high = coordinates.amin(dim=0), coordinates.amax(dim=0)
         ends = torch.stack([low, high]).double().cpu().numpy()
         return Box(coordinates.T, low, ends[1] - ends[0])
+
+    def _largest_box(self, plan: Plan, coordinates: Any) -> Box:
+        extent = (np.array(plan.grid_shape) - STENCIL) * plan.spacing
+        return Box(coordinates.T, coordinates.amin(dim=0), extent)
 
     def _exact(self, coordinates: Any, scales: Any) -> tuple[Any, Any]:
         forces, sums = exact_repulsion(four_numbers(coordinates, scales), n_axes=self._n_components)
@@ -84,7 +89,10 @@ class TorchFftRepulsion(PlannedRepulsion):
         coordinates = box.used.T
         counts = count_cells(box.extent.tolist(), width)
         cells = sort_into_cells(coordinates, box.origin, width, counts)
-        points = arrange(coordinates, scales, plan.weights, cells.order, box.origin, plan.spacing)
+        points = arrange(
+            coordinates, scales, plan.weights, cells.order, box.origin, plan.spacing,
+            plan.grid_shape,
+        )  # fmt: skip
         grid = spread(points.positions, points.weights, plan.grid_shape[::-1])
         potentials = convolve(grid, plan.spectra, plan.padded_shape[::-1])
         far = gather(points.positions, points.weights, potentials)
