@@ -138,7 +138,7 @@ class PlannedRepulsion(ABC):
         self._refinement = 1.0  # of the next plan
         self._refinement_of_plan = 1.0
         self._cutoff = 0.0  # of the last plan, and the extent of the map that it was made for
-        self._extent = np.ones(n_components)
+        self._extent: FloatArray = np.ones(n_components)
         self._error = 0.0  # as a share of the tolerance, when last tried
         self._interval = _FIRST_INTERVAL
         self._n_uses = self._uses_left = 0

@@ -28,6 +28,13 @@ class Recorder:
         self._graph: Any = None
         self._same: tuple[Any, ...] = ()
         self._places: tuple[Any, ...] = ()
+        self._own_stream: Any = None  # recordings are not made on the default one
+
+    @property
+    def _stream(self) -> Any:
+        if self._own_stream is None:
+            self._own_stream = torch.cuda.Stream()
+        return self._own_stream
 
     def repeat(
         self, iterate: Callable[[State], State], state: State, n: int, same: tuple[Any, ...]
@@ -65,10 +72,19 @@ class Recorder:
         self._places = tuple(values.clone() for values in _moving(state))
         embedding, velocity, gains = self._places
         graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
-            after = iterate(replace(state, embedding=embedding, velocity=velocity, gains=gains))
-            for place, values in zip(self._places, _moving(after), strict=True):
-                place.copy_(values)
+        # Not by `torch.cuda.graph`, which gives all free memory back to the driver, and collects
+        # garbage, at every recording: that takes longer than a hundred iterations.
+        stream, current = self._stream, torch.cuda.current_stream()
+        stream.wait_stream(current)
+        with torch.cuda.stream(stream):
+            graph.capture_begin()
+            try:
+                after = iterate(replace(state, embedding=embedding, velocity=velocity, gains=gains))
+                for place, values in zip(self._places, _moving(after), strict=True):
+                    place.copy_(values)
+            finally:
+                graph.capture_end()
+        current.wait_stream(stream)
         self._graph = graph
 
 
