@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _STEP = 32
 # More cells than this for each point are more work than the points in them.
 _MANY_CELLS_PER_POINT = 64
+# More room than on the CPU: a map that grows out of its grid while nobody looks is a loss of time.
+_ROOM = 1.15
 # Nodes of kernels, in float64, that are transformed at once: half a gigabyte with all temporaries.
 _NODES_AT_ONCE = 2**24
 
@@ -58,7 +60,7 @@ class TorchFftRepulsion(PlannedRepulsion):
     def _make_plan(
         self, cutoff: float, spacing: float, extent: FloatArray, nodes: ScaleNodes, scales: Any
     ) -> Plan:
-        shape = tuple(-(-length // _STEP) * _STEP for length in grid_shape(extent, spacing))
+        shape = tuple(-(-length // _STEP) * _STEP for length in grid_shape(_ROOM * extent, spacing))
         padded = tuple(2 * length for length in shape)
         at = torch.as_tensor(nodes.values, device=scales.device)
         first, second = torch.triu_indices(len(at), len(at), device=scales.device)

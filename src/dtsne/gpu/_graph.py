@@ -33,7 +33,7 @@ class Recorder:
     @property
     def _stream(self) -> Any:
         if self._own_stream is None:
-            self._own_stream = torch.cuda.Stream()
+            self._own_stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
         return self._own_stream
 
     def repeat(
