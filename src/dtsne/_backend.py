@@ -5,24 +5,33 @@ Everything else, from the statement of the problem to the descent, is one code f
 
 from __future__ import annotations
 
+import logging
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from dtsne._affinities import dense_affinities, find_sigmas, sparse_affinities
 from dtsne._engine import CpuEngine
+from dtsne._estimate import check_job, description
 from dtsne._fft_repulsion import FftRepulsion
 from dtsne._input import prepare
 from dtsne._kinds import is_on_device
+from dtsne._memory import available_memory
 from dtsne._order import breadth_first_order, reorder_lists
 from dtsne._repulsion import exact_repulsion
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from dtsne._affinities import Affinities
     from dtsne._data import Data
     from dtsne._engine import Engine
+    from dtsne._estimate import Job
     from dtsne._timings import Timings
     from dtsne._typing import FloatArray, IntArray
+
+_LOGGER = logging.getLogger(__name__)
 
 
 class Backend(Protocol):
@@ -30,6 +39,14 @@ class Backend(Protocol):
 
     # Up to this many points, sums over all pairs take no longer than those by FFT, or little.
     max_exact: int
+
+    def session(self) -> AbstractContextManager[None]:
+        """Return what all work on the device is done within."""
+        ...
+
+    def check_job(self, job: Job) -> None:
+        """Raise MemoryError for a fit that does not fit; say what one that does will take."""
+        ...
 
     def prepare(self, X: Any, *, metric: str, n_pcs: int | None, neighbors: Any) -> Data:
         """Turn validated input into data on the device."""
@@ -74,6 +91,15 @@ class CpuBackend:
     """Numba on the CPU."""
 
     max_exact = 5_000
+
+    def session(self) -> AbstractContextManager[None]:
+        """See :class:`Backend`."""
+        return nullcontext()
+
+    def check_job(self, job: Job) -> None:
+        """See :class:`Backend`."""
+        check_job(job, available_memory())
+        _LOGGER.info(description(job))
 
     def prepare(self, X: Any, *, metric: str, n_pcs: int | None, neighbors: Any) -> Data:
         """See :class:`Backend`."""

@@ -16,10 +16,9 @@ from dtsne._arrays import to_host
 from dtsne._backend import backend_for
 from dtsne._calibration import CalibrationPlan
 from dtsne._checkpoint import open_checkpoints
-from dtsne._estimate import Job, check_job, description
+from dtsne._estimate import Job
 from dtsne._input import fitting_perplexity
 from dtsne._kinds import is_tensor, kind_of
-from dtsne._memory import available_memory
 from dtsne._messages import shown_messages, warn
 from dtsne._optimizer import PAPER, SCALED, Checkpoint, Rule, Schedule, State, descend
 from dtsne._parameters import check_parameters, check_start
@@ -283,6 +282,7 @@ class DTSNE(
             limited_threads(n_threads),
             shown_messages(self.verbose),
             shown_progress(self.verbose) as progress,
+            backend.session(),
         ):
             with progress.phase("preparing"):
                 checked = self._check_data(X)
@@ -341,7 +341,7 @@ class DTSNE(
         )
         rule = self._rules[self.optimizer]
         schedule = self._schedule(rule, n)
-        self._announce(data, perplexity, schedule, n_threads, backend.max_exact)
+        backend.check_job(self._job(data, perplexity, schedule, n_threads, backend.max_exact))
         checkpoints = open_checkpoints(self, data)
         paper = self.optimizer == "paper"
         calibrated = self.calibration == "auto" and self.density_scale > 0 and not paper
@@ -388,11 +388,10 @@ class DTSNE(
                 _prepared_with=self._preparation(),
             )
 
-    def _announce(
+    def _job(
         self, data: Data, perplexity: float, schedule: Schedule, n_threads: int, max_exact: int
-    ) -> None:
-        """Say what the fit will take, and refuse one that does not fit into memory."""
-        job = Job(
+    ) -> Job:
+        return Job(
             n=len(data),
             d=data.n_dimensions,
             n_components=self.n_components,
@@ -404,8 +403,6 @@ class DTSNE(
             n_threads=n_threads,
             searches=data.has_all_distances,
         )
-        check_job(job, available_memory())
-        _LOGGER.info(description(job))
 
     def _sums_by_fft(self, n: int, max_exact: int) -> bool:
         return self.method == "fft" or (self.method == "auto" and n > max_exact)

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import logging
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import torch
 
+from dtsne._estimate import check_job
 from dtsne.gpu._affinities import dense_affinities, sparse_affinities
 from dtsne.gpu._engine import TorchEngine
 from dtsne.gpu._fft_repulsion import TorchFftRepulsion
 from dtsne.gpu._input import prepare
+from dtsne.gpu._memory import free_memory, peak_memory, said_shortage
 from dtsne.gpu._sigmas import find_sigmas
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from dtsne._data import Data
+    from dtsne._estimate import Job
     from dtsne._timings import Timings
     from dtsne._typing import FloatArray
+
+_LOGGER = logging.getLogger(__name__)
 
 
 class TorchBackend:
@@ -25,6 +34,23 @@ class TorchBackend:
 
     def __init__(self, device: Any) -> None:
         self.device = device
+
+    @contextmanager
+    def session(self) -> Iterator[None]:
+        """See :class:`dtsne._backend.Backend`."""
+        with said_shortage():
+            if self.device.type != "cuda":
+                yield
+            else:
+                with torch.cuda.device(self.device):  # Triton launches on the current one
+                    yield
+
+    def check_job(self, job: Job) -> None:
+        """See :class:`dtsne._backend.Backend`."""
+        check_job(job, free_memory(self.device), peak_memory)
+        _LOGGER.info(
+            "%s points on %s, at most %.1f GiB", f"{job.n:,}", self.device, peak_memory(job) / 2**30
+        )
 
     def prepare(self, X: Any, *, metric: str, n_pcs: int | None, neighbors: Any) -> Data:
         """See :class:`dtsne._backend.Backend`."""
