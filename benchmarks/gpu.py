@@ -260,7 +260,7 @@ def time_peers(device: torch.device, arguments: argparse.Namespace) -> None:  # 
         if device.type == "cuda":
             torch.cuda.synchronize()
         seconds = time.perf_counter() - started
-        Y = found.cpu().numpy() if isinstance(found, torch.Tensor) else np.asarray(found)
+        Y = found.detach().cpu().numpy() if isinstance(found, torch.Tensor) else np.asarray(found)
         log_r = density_correlation(X, Y, of="log", max_rows=ROWS_MEASURED)
         trust = trustworthiness(X, Y, max_rows=ROWS_MEASURED)
         print(f"| {name} | {seconds:.2f} | {log_r:.3f} | {trust:.3f} |", flush=True)
