@@ -76,8 +76,9 @@ def pair_sums(X: Tensor, Y: Tensor, n_offsets: int, shift_x: float, shift_y: flo
     if 2 * n_offsets == n:
         counts[n_offsets:] = 0.0
     spaces = (X, _following(X, n_offsets), Y, _following(Y, n_offsets), counts)
+    n_numbers = n_offsets * (X.shape[1] + Y.shape[1] + 5)
     sums: list[Tensor] = []
-    for x, other_x, y, other_y, counts_last in _split(spaces, 16 * n_offsets * X.shape[1]):
+    for x, other_x, y, other_y, counts_last in _split(spaces, 16 * n_numbers):
         a = torch.linalg.vector_norm(other_x - x[..., None], dim=1) - shift_x
         b = torch.linalg.vector_norm(other_y - y[..., None], dim=1) - shift_y
         a[:, -1] *= counts_last
