@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sklearn.utils.validation import check_is_fitted
@@ -69,9 +68,11 @@ class AccountMixin:
 
         model: Any = self
         data = self._data_of_fit(X)
+        of_metric = model._prepared_with["metric"] not in METRICS
+        map_ = to_host(model.embedding_).astype(float)
         with limited_threads(resolve_n_jobs(model.n_jobs)):
             return account_from(
-                source_of(data, to_host(model.embedding_).astype(float)),
+                source_of(data, map_, of_metric=of_metric),
                 labels=labels,
                 k=round(model.perplexity_) if k is None else k,
                 k_neighborhood=k_neighborhood,
@@ -157,8 +158,4 @@ class AccountMixin:
                 "This model was copied or loaded, and has no data with it; give that which it was "
                 "fitted on: report(X)."
             )
-        data = getattr(data, "on_host", lambda: data)()
-        if hasattr(data, "points") and model._prepared_with["metric"] in METRICS:
-            # The coordinates are those of the start, and not of the metric.
-            data = replace(data, points=None)  # type: ignore[type-var]
         return data

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from dtsne._affinities import dense_affinities, find_sigmas, sparse_affinities
+from dtsne._devices import device_for
 from dtsne._engine import CpuEngine
 from dtsne._estimate import check_job, description
 from dtsne._fft_repulsion import FftRepulsion
 from dtsne._input import prepare
-from dtsne._kinds import is_on_device
 from dtsne._memory import available_memory
 from dtsne._order import breadth_first_order, reorder_lists
 from dtsne._repulsion import exact_repulsion
@@ -152,40 +152,10 @@ class CpuBackend:
 
 
 def backend_for(device: Any, X: Any) -> Backend:
-    """Return the backend of a device: "cpu", "auto", or what PyTorch takes for one.
-
-    "auto" is where a tensor lies already, and else a GPU where there is one. A `torch.device`, of
-    the CPU as well, is worked on by PyTorch.
-    """
-    on_device = is_on_device(X)
-    if isinstance(device, str) and device == "cpu":
-        if on_device:
-            raise ValueError(
-                f"X is a tensor on {X.device}, and device='cpu'; use device='auto', which works "
-                "where X is, or bring X to the host."
-            )
+    """Return the backend of a device that is asked for; see :func:`dtsne._devices.device_for`."""
+    resolved = device_for(device, X=X)
+    if resolved is None:
         return CpuBackend()
-    if isinstance(device, str) and device == "auto" and not on_device:
-        from dtsne.gpu._device import has_cuda
-
-        if not has_cuda():
-            return CpuBackend()
-        device = "cuda"
-    from dtsne.gpu._device import resolve_device
-
-    where_it_is = isinstance(device, str) and device == "auto"
-    resolved = resolve_device(_device_of(X) if where_it_is else device)
-    if on_device and _device_of(X) != resolved:
-        raise ValueError(
-            f"X is a tensor on {_device_of(X)}, and device={str(device)!r} is another; use "
-            "device='auto', which works where X is."
-        )
     from dtsne.gpu._backend import TorchBackend
 
     return TorchBackend(resolved)
-
-
-def _device_of(X: Any) -> Any:
-    from dtsne.gpu._input import as_tensor
-
-    return as_tensor(X).device

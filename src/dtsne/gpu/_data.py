@@ -32,9 +32,19 @@ class DevicePoints:
         """Coordinates of a point."""
         return int(self.coordinates.shape[1])
 
+    @property
+    def device(self) -> Any:
+        """Where the points are."""
+        return self.coordinates.device
+
     def on_host(self) -> Points:
         """Return the same points on the CPU."""
         return Points(self.coordinates.double().cpu().numpy(), self.unit)
+
+    def neighbors_on_host(self, k: int) -> tuple[IntArray, FloatArray, float]:
+        """Find the k nearest others on the device, and bring them to the host."""
+        indices, distances, recall = self.neighbors(k)
+        return indices.cpu().numpy(), distances.double().cpu().numpy(), recall
 
     def neighbors(self, k: int) -> tuple[Any, Any, float]:
         """Find the k nearest others: their indices, their distances, and the share found."""
@@ -75,6 +85,10 @@ class FromHost:
     def on_host(self) -> Data:
         """Return the data as it is on the CPU."""
         return self.data
+
+    def neighbors_on_host(self, k: int) -> tuple[IntArray, FloatArray, float]:
+        """Find the k nearest others, and leave them where they are found."""
+        return self.data.neighbors(k)
 
     @property
     def unit(self) -> float:

@@ -13,6 +13,8 @@ import torch
 from dtsne.gpu._triton import runs_triton
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from torch import Tensor
 
     from dtsne.gpu._lists import Lists
@@ -64,20 +66,27 @@ def unpack(keys: Tensor) -> tuple[Tensor, Tensor]:
 
 def nearest_of_all(lists: Lists, rows: Tensor, k: int, *, scratch: int) -> tuple[Tensor, Tensor]:
     """Compare some points with all others: exact whatever the data is, for few points."""
+    indices = torch.empty((len(rows), k), dtype=torch.int32, device=rows.device)
+    distances = torch.empty((len(rows), k), dtype=torch.float32, device=rows.device)
+    for part, keys in keys_of_all(lists, rows, scratch=scratch):
+        # No two keys are equal, so that there is one answer.
+        nearest = keys.topk(k, largest=False, sorted=True).values
+        indices[part], distances[part] = unpack(nearest)
+    return indices, distances
+
+
+def keys_of_all(lists: Lists, rows: Tensor, *, scratch: int) -> Iterator[tuple[slice, Tensor]]:
+    """Yield the keys of all points, from some of the rows at a time: which, and (r, n) of them."""
     n, width = lists.points.shape
     everyone = torch.arange(n, dtype=torch.int32, device=rows.device)
     # In plain PyTorch the differences are in memory, in float64, and their squares.
     bytes_per_row = 8 * n * (2 if runs_triton(lists.points) else 2 + 2 * width)
     step = max(1, scratch // bytes_per_row)
-    indices = torch.empty((len(rows), k), dtype=torch.int32, device=rows.device)
-    distances = torch.empty((len(rows), k), dtype=torch.float32, device=rows.device)
     for begin in range(0, len(rows), step):
-        some = rows[begin : begin + step]
-        keys = keys_of(lists, some, everyone.expand(len(some), n), torch.full_like(some, n).int())
-        # No two keys are equal, so that there is one answer.
-        nearest = keys.topk(k, largest=False, sorted=True).values
-        indices[begin : begin + step], distances[begin : begin + step] = unpack(nearest)
-    return indices, distances
+        part = slice(begin, begin + step)
+        some = rows[part]
+        counts = torch.full_like(some, n).int()
+        yield part, keys_of(lists, some, everyone.expand(len(some), n), counts)
 
 
 def surely_nearest(farthest: Tensor, bounds: Tensor, reach: Tensor, n_features: int) -> Tensor:
