@@ -17,10 +17,12 @@ from scipy import fft
 
 from dtsne import DTSNE
 from dtsne._attraction import attractive_cost, attractive_forces
+from dtsne._backend import CpuBackend
 from dtsne._calibration import CalibrationPlan
 from dtsne._cells import BORDER, sort_into_cells
 from dtsne._compile import compiled
 from dtsne._data import Points
+from dtsne._fft_grid import convolve
 from dtsne._fft_kernels import STENCIL
 from dtsne._fft_repulsion import FftRepulsion, _near
 from dtsne._map_radii import neighbor_radii
@@ -92,9 +94,9 @@ def profile(X: FloatArray, n_jobs: int) -> None:
     with limited_threads(n_jobs), shown_progress(0) as progress:
         problem = state_problem(
             Points(X, 1.0), PERPLEXITY, dense=False, density_scale=1.0,
-            plan=CalibrationPlan(), progress=progress,
+            plan=CalibrationPlan(), progress=progress, backend=CpuBackend(),
         )  # fmt: skip
-        P: SparseAffinities = problem.affinities  # type: ignore[assignment]
+        P: SparseAffinities = problem.affinities
         coordinates = np.zeros((3, n))
         coordinates[:2] = model.embedding_[problem.order].T
         scales = model.kernel_scale_[problem.order]
@@ -126,7 +128,7 @@ def profile(X: FloatArray, n_jobs: int) -> None:
         row("repulsion, far",
             least_cpu(lambda: repulsion._far(plan, points, cells)), "", None)  # fmt: skip
         transforms = transform_seconds(plan.padded_shape[::-1], len(plan.nodes.values))
-        row("— of it, the convolution", least_cpu(lambda: plan.convolve(grid)),
+        row("— of it, the convolution", least_cpu(lambda: convolve(plan, grid)),
             "its transforms", transforms)  # fmt: skip
         if plan.cutoff > 0:
             in_cell = np.diff(cells.starts).astype(float)

@@ -95,7 +95,7 @@ def test_line_and_plane_in_more_components():
         ({"method": "barnes_hut"}, "'auto', 'exact', 'fft'"),
         ({"fft_tolerance": 0.0}, "above 0 and at most 0.1"),
         ({"calibration": "always"}, "'auto', False"),
-        ({"device": "tpu"}, "'cpu', 'auto'"),
+        ({"device": "tpu"}, "'cpu', 'cuda'"),
         ({"learning_rate": 0}, "above 0 or 'auto'"),
         ({"early_exaggeration": 0.5}, "at least 1 or 'auto'"),
         ({"max_iter": 0}, "at least 1"),
@@ -176,7 +176,7 @@ def test_cosine_of_a_zero_row(X):
 
 
 def test_not_enough_memory(X, monkeypatch):
-    monkeypatch.setattr("dtsne._estimator.available_memory", lambda: 1000)
+    monkeypatch.setattr("dtsne._backend.available_memory", lambda: 1000)
     with pytest.raises(MemoryError, match="GiB are free"):
         DTSNE(perplexity=10.0).fit(X)
 

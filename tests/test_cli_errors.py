@@ -129,7 +129,7 @@ def test_a_missing_package_is_named_before_the_fit(tmp_path, table, monkeypatch)
 
 
 def test_what_does_not_fit_into_memory(tmp_path, table, monkeypatch):
-    monkeypatch.setattr("dtsne._estimator.available_memory", lambda: 1000)
+    monkeypatch.setattr("dtsne._backend.available_memory", lambda: 1000)
     line = refused("embed", table, "-o", tmp_path / "m.csv", *QUICK, "-q")
     assert "GiB are free" in line
 
@@ -148,6 +148,10 @@ def test_what_does_not_fit_into_memory(tmp_path, table, monkeypatch):
         (["-o", "m.csv", "--perplexity", "many"], "'many' is not known; choose a number"),
         (["-o", "m.csv", "--n-pcs", "0"], "--n-pcs 0 has to be an integer of at least 1"),
         (["-o", "m.csv", "--n-jobs", "0"], "--n-jobs 0 leaves no thread; use none for all"),
+        (
+            ["-o", "m.csv", "--device", "gpu"],
+            "--device gpu is not known; choose from 'cpu', 'cuda'",
+        ),
         (["-o", "m.csv", "--tol", "small"], "choose auto or a number"),
         (["-o", "m.csv", "--metric", "euclid"], "'euclid' is not known; choose euclidean, cosine"),
         (["-o", "m.csv", "--log1p", "--arcsinh", "5"], "exclude each other"),

@@ -61,7 +61,7 @@ def test_values_are_parsed_as_the_parameter_has_them():
     for name, text, value in [
         ("n_pcs", "none", None), ("n_pcs", "7", 7), ("tol", "auto", "auto"), ("tol", "1e-3", 1e-3),
         ("n_components", "3", 3), ("perplexity", "30", 30.0), ("checkpoint", "none", "none"),
-        ("n_jobs", "-1", -1), ("metric", "cosine", "cosine"),
+        ("n_jobs", "-1", -1), ("metric", "cosine", "cosine"), ("device", "cuda:1", "cuda:1"),
     ]:  # fmt: skip
         option = BY_NAME[name]
         found = option.value(option.parse(text))
@@ -170,6 +170,7 @@ def test_help_loads_nothing_that_takes_time():
         ("dtsne em", ["embed"]),
         ("dtsne embed --metric c", ["cosine", "correlation", "chebyshev", "canberra"]),
         ("dtsne embed --init ", ["pca", "random", "spectral"]),
+        ("dtsne embed --device ", ["cpu", "cuda", "auto"]),
         ("dtsne embed --format m", ["mtx"]),
         ("dtsne plot --kind r", ["radius", "residual", "radius-plot"]),
     ],

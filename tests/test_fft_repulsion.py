@@ -166,7 +166,7 @@ def test_bands_of_every_plan_are_wide_enough_to_be_spread_at_once(rng):
 
 
 def test_missed_tolerance_is_said(rng, monkeypatch):
-    monkeypatch.setattr("dtsne._fft_repulsion._FINEST", 0.0)
+    monkeypatch.setattr("dtsne._fft_control._FINEST", 0.0)
     points = padded(clustered(rng, 500, 2, 10.0))
     with pytest.warns(UserWarning, match="method='exact'"):
         FftRepulsion(2, 1e-9)(points, np.ones(500))

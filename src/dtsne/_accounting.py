@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from dtsne._arrays import to_host
+from dtsne._backend import backend_for
 from dtsne._metrics import METRICS
 from dtsne._threads import limited_threads, resolve_n_jobs
 
@@ -67,13 +68,15 @@ class AccountMixin:
 
         model: Any = self
         data = self._data_of_fit(X)
+        of_metric = model._prepared_with["metric"] not in METRICS
+        map_ = to_host(model.embedding_).astype(float)
         with limited_threads(resolve_n_jobs(model.n_jobs)):
             return account_from(
-                source_of(data, model.embedding_.astype(float)),
+                source_of(data, map_, of_metric=of_metric),
                 labels=labels,
                 k=round(model.perplexity_) if k is None else k,
                 k_neighborhood=k_neighborhood,
-                sigma=model.sigma_,
+                sigma=to_host(model.sigma_),
                 perplexity=model.perplexity_,
                 max_rows=max_rows,
                 random_state=random_state,
@@ -128,7 +131,7 @@ class AccountMixin:
             raise ValueError(
                 "An account has its data and labels already; give either account, or X and labels."
             )
-        maps = {_MAP_NAME: model.embedding_, **(others or {})}
+        maps = {_MAP_NAME: to_host(model.embedding_), **(others or {})}
         return explorable(maps, account, columns=columns, ids=ids, title=title)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -141,7 +144,8 @@ class AccountMixin:
         if X is not None:
             # As it was when the model was fitted, whatever its parameters are set to by now.
             checked = model._check_data(X, reset=False)
-            data: Data = model._prepared(checked, model._prepared_with)
+            backend = backend_for(model.device, X)
+            data: Data = backend.prepare(checked, **model._prepared_with)
             if len(data) != len(model.embedding_):
                 raise ValueError(
                     f"X has {len(data)} rows and the map has {len(model.embedding_)}; give the "
@@ -154,7 +158,4 @@ class AccountMixin:
                 "This model was copied or loaded, and has no data with it; give that which it was "
                 "fitted on: report(X)."
             )
-        if hasattr(data, "points") and model._prepared_with["metric"] in METRICS:
-            # The coordinates are those of the start, and not of the metric.
-            data = replace(data, points=None)  # type: ignore[type-var]
         return data

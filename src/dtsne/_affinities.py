@@ -14,10 +14,11 @@ neighbours of the other; both are symmetric and sum to 1.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dtsne._arrays import at_least
 from dtsne._compile import compiled
 from dtsne._threads import for_rows
 
@@ -90,9 +91,9 @@ def find_sigmas(
     return sigmas
 
 
-def floor_sigmas(sigmas: FloatArray, typical: float) -> FloatArray:
+def floor_sigmas(sigmas: Any, typical: float) -> Any:
     """Lift the σ of near-copies to a small share of that of a typical point."""
-    return np.maximum(sigmas, _SIGMA_FLOOR * typical)
+    return at_least(sigmas, _SIGMA_FLOOR * typical)
 
 
 def dense_affinities(

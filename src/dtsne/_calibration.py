@@ -16,10 +16,11 @@ docs/optimiser.md compares the ways to do all this.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dtsne._arrays import copy_of, median, namespace_of
 from dtsne._map_radii import neighbor_radii
 
 if TYPE_CHECKING:
@@ -77,8 +78,9 @@ class Calibration:
         n_found = distances.shape[1]
         wanted = (round(share * perplexity) for share in plan.shares_of_perplexity)
         ks = tuple(sorted({min(max(1, k), n_found) for k in wanted}))
-        radii = np.stack([_centred_log(distances[:, k - 1]) for k in ks])
-        neighbors = indices[:, : plan.n_smoothing].copy()  # and not the whole of it kept alive
+        xp = namespace_of(distances)
+        radii = xp.stack([_centred_log(distances[:, k - 1]) for k in ks])
+        neighbors = copy_of(indices[:, : plan.n_smoothing])  # and not the whole of it kept alive
         return cls(plan, ks, density_scale * radii, neighbors, scales)
 
     def is_due(self, n_done: int, relative_change: float) -> bool:
@@ -88,34 +90,42 @@ class Calibration:
 
     def following(self, in_map: FloatArray) -> Calibration:
         """Return this calibration with the radii spread as far as those found in a map are."""
+        xp = namespace_of(in_map)
         spread = self.log_radii - self.log_radii.mean(axis=1, keepdims=True)
         variances = (spread**2).sum(axis=1)
-        slopes = np.divide(
-            (spread * in_map).sum(axis=1), variances, out=np.ones(len(self.ks)), where=variances > 0
-        )
-        factors = np.maximum(1.0, slopes - self.plan.slope_tolerance)
-        return replace(self, log_radii=factors[:, np.newaxis] * self.log_radii)
+        even = variances == 0
+        slopes = (spread * in_map).sum(axis=1) / xp.where(even, 1.0, variances)
+        factors = xp.where(even, 1.0, (slopes - self.plan.slope_tolerance).clip(min=1.0))
+        return replace(self, log_radii=factors[:, None] * self.log_radii)
 
     def adjust(self, in_map: FloatArray, scales: FloatArray) -> FloatArray:
         """Return the kernel scales after one round, from the radii found in the map."""
         mismatch = (self.log_radii - in_map).mean(axis=0)
         own_and_neighbors = mismatch + mismatch[self.neighbors].sum(axis=1)
         smoothed = own_and_neighbors / (1 + self.neighbors.shape[1])
-        moved = np.log(scales) + self.plan.strength * smoothed
-        base, reach = np.log(self.base_scales), np.log(self.plan.bound)
-        bounded = np.clip(moved, base - reach, base + reach)
+        xp = namespace_of(scales)
+        moved = xp.log(scales) + self.plan.strength * smoothed
+        base, reach = xp.log(self.base_scales), float(np.log(self.plan.bound))
+        bounded = xp.clip(moved, base - reach, base + reach)
         # In the unit of before: the median is 1, except where most points are copies.
-        unit = np.round(np.median(base), 2)
-        adjusted: FloatArray = np.exp(bounded - np.median(bounded) + unit)
+        unit = round(float(median(base)), 2)
+        adjusted: FloatArray = xp.exp(bounded - median(bounded) + unit)
         return adjusted
 
-    def log_radii_in(self, embedding: FloatArray) -> FloatArray:
+    def log_radii_in(self, embedding: Any) -> FloatArray:
         """Find the radii in a map, as `log_radii` has those of the data."""
-        return np.stack([_centred_log(radii) for radii in neighbor_radii(embedding, self.ks)])
+        xp = namespace_of(embedding)
+        find: Any = neighbor_radii
+        if xp is not np:
+            from dtsne.gpu._map_radii import neighbor_radii as find
+        radii = find(embedding, self.ks)
+        stacked: FloatArray = xp.stack([_centred_log(of_k) for of_k in radii])
+        return stacked
 
 
 def _centred_log(radii: FloatArray) -> FloatArray:
-    typical = np.median(radii[radii > 0]) if radii.any() else 1.0
-    logarithms = np.log(np.maximum(radii, _SMALLEST_RADIUS * typical))
-    centred: FloatArray = logarithms - np.median(logarithms)
+    xp = namespace_of(radii)
+    typical = float(median(radii[radii > 0])) if radii.any() else 1.0
+    logarithms = xp.log(radii.clip(min=_SMALLEST_RADIUS * typical))
+    centred: FloatArray = logarithms - median(logarithms)
     return centred

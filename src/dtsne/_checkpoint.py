@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from dtsne._arrays import like, to_host
 from dtsne._messages import warn
 from dtsne._version import __version__
 
@@ -192,13 +193,14 @@ def _described(value: Any) -> str:
 def _to_arrays(state: State, history: History) -> dict[str, Any]:
     # Whoever goes on begins with the check that the state is of.
     before = [entry for entry in history if entry[0] < state.iteration]
+    calibration = state.calibration
     return {
         "iteration": state.iteration,
-        "embedding": state.embedding,
-        "velocity": state.velocity,
-        "gains": state.gains,
-        "scales": state.scales,
-        "log_radii": np.empty(0) if state.calibration is None else state.calibration.log_radii,
+        "embedding": to_host(state.embedding),
+        "velocity": to_host(state.velocity),
+        "gains": to_host(state.gains),
+        "scales": to_host(state.scales),
+        "log_radii": np.empty(0) if calibration is None else to_host(calibration.log_radii),
         "n_calibrated": state.n_calibrated,
         "previous_kl": np.nan if state.previous_kl is None else state.previous_kl,
         "history": np.array(before).reshape(-1, 2),
@@ -209,14 +211,15 @@ def _from_arrays(arrays: Arrays, state: State) -> tuple[State, History]:
     """Return the state that was stored, with what does not change taken from another."""
     calibration, previous_kl = state.calibration, float(arrays["previous_kl"])
     if calibration is not None:
-        calibration = replace(calibration, log_radii=arrays["log_radii"])
+        log_radii = like(arrays["log_radii"], calibration.log_radii)
+        calibration = replace(calibration, log_radii=log_radii)
     stored = replace(
         state,
         iteration=int(arrays["iteration"]),
-        embedding=arrays["embedding"],
-        velocity=arrays["velocity"],
-        gains=arrays["gains"],
-        scales=arrays["scales"],
+        embedding=like(arrays["embedding"], state.embedding),
+        velocity=like(arrays["velocity"], state.velocity),
+        gains=like(arrays["gains"], state.gains),
+        scales=like(arrays["scales"], state.scales),
         calibration=calibration,
         n_calibrated=int(arrays["n_calibrated"]),
         previous_kl=None if np.isnan(previous_kl) else previous_kl,

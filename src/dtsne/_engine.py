@@ -14,7 +14,7 @@ result: each row is summed by one thread in a fixed order, and rows are added up
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from dtsne._affinities import Affinities
+    from dtsne._optimizer import State
     from dtsne._typing import FloatArray
 
 Repulsion: TypeAlias = "Callable[[FloatArray, FloatArray], tuple[FloatArray, float]]"
@@ -35,7 +36,7 @@ Repulsion: TypeAlias = "Callable[[FloatArray, FloatArray], tuple[FloatArray, flo
 class Evaluation:
     """Gradient of the (exaggerated) objective, and KL(P‖Q), never exaggerated, if asked for."""
 
-    gradient: FloatArray
+    gradient: Any  # of the kind of the map
     kl: float | None
 
 
@@ -51,6 +52,15 @@ class Engine(Protocol):
         with_kl: bool = False,
     ) -> Evaluation:
         """Evaluate a map of shape (n, n_components) for kernel scales of shape (n,)."""
+        ...
+
+
+@runtime_checkable
+class RepeatingEngine(Engine, Protocol):
+    """An engine that can do iterations at once which differ in nothing but the state."""
+
+    def repeat(self, iterate: Callable[[State], State], state: State, n: int) -> State:
+        """Do n iterations from a state."""
         ...
 
 

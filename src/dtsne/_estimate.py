@@ -162,14 +162,18 @@ def description(job: Job) -> str:
     return f"{job.n:,} points: about {_time(seconds(job))} on {threads} and {_size(job)}"
 
 
-def check_job(job: Job, free: int | None) -> None:
-    """Raise MemoryError where a fit, whose points are there already, does not fit into memory."""
-    needed = _memory_to_come(job)
+def check_job(job: Job, free: int | None, needs: Callable[[Job], float] | None = None) -> None:
+    """Raise MemoryError where a fit, whose points are there already, does not fit into memory.
+
+    `needs` is what a fit takes, by default on the CPU.
+    """
+    needs = needs or _memory_to_come
+    needed = needs(job)
     if free is None or needed <= free:
         return
 
     def fits(**changes: int) -> bool:
-        return _memory_to_come(replace(job, **changes)) <= free  # type: ignore[arg-type]
+        return needs(replace(job, **changes)) <= free  # type: ignore[arg-type]
 
     fixes = []
     lower = _largest(lambda p: fits(perplexity=p), _LEAST_PERPLEXITY, ceil(job.perplexity) - 1)

@@ -12,19 +12,18 @@ from sklearn.utils.validation import validate_data
 
 from dtsne import _start
 from dtsne._accounting import AccountMixin
+from dtsne._arrays import to_host
+from dtsne._backend import backend_for
 from dtsne._calibration import CalibrationPlan
 from dtsne._checkpoint import open_checkpoints
-from dtsne._engine import CpuEngine, Repulsion
-from dtsne._estimate import Job, check_job, description
-from dtsne._fft_repulsion import FftRepulsion
-from dtsne._input import fitting_perplexity, prepare
-from dtsne._memory import available_memory
+from dtsne._estimate import Job
+from dtsne._input import fitting_perplexity
+from dtsne._kinds import is_tensor, kind_of
 from dtsne._messages import shown_messages, warn
 from dtsne._optimizer import PAPER, SCALED, Checkpoint, Rule, Schedule, State, descend
 from dtsne._parameters import check_parameters, check_start
 from dtsne._problem import state_problem
 from dtsne._progress import shown_progress
-from dtsne._repulsion import exact_repulsion
 from dtsne._threads import limited_threads, resolve_n_jobs
 
 if TYPE_CHECKING:
@@ -33,8 +32,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
+    from dtsne._backend import Backend
     from dtsne._checkpoint import History, NoCheckpoints
     from dtsne._data import Data
+    from dtsne._kinds import Kind
     from dtsne._problem import Problem
     from dtsne._progress import Progress
     from dtsne._typing import FloatArray
@@ -44,8 +45,6 @@ _LOGGER = logging.getLogger(__name__)
 # Up to this many points P is kept over all pairs, as the paper defines it; beyond, over the nearest
 # neighbours, which changes σ by a few percent (docs/optimiser.md) and needs 20 times less memory.
 _MAX_DENSE = 10_000
-# Up to this many points, sums over all pairs take no longer than those by FFT, or little.
-_MAX_EXACT = 5_000
 _MIN_POINTS = 4
 # A map that keeps densities is done before clusters drift apart (docs/optimiser.md); one that does
 # not is better the lower KL is, and at the second tolerance it is about where openTSNE's ends.
@@ -119,8 +118,11 @@ class DTSNE(
     tol : float or "auto", default="auto"
         The descent ends once KL changes by less than this share of itself an iteration; "auto" is
         5e-4, or 1e-4 where `density_scale` is 0. 0 goes on to `max_iter`, as "paper" always does.
-    device : {"cpu", "auto"}, default="cpu"
-        Where to compute.
+    device : {"cpu", "cuda", "auto"} or torch.device, default="cpu"
+        Where to compute. "cuda" is a GPU, by PyTorch (``pip install "dtsne[gpu]"``), "cuda:1" the
+        second one; "auto" is a GPU where there is one, or where X is, if that is a tensor. Tensors
+        of PyTorch, CuPy or another library come in, and maps of the same kind go out, without a
+        trip through the host.
     random_state : int, RandomState instance or None, default=None
         Seeds a "random" start. Nothing else is random.
     n_jobs : int or None, default=None
@@ -212,7 +214,7 @@ class DTSNE(
         early_exaggeration: float | Literal["auto"] = "auto",
         max_iter: int = 1000,
         tol: float | Literal["auto"] = "auto",
-        device: Literal["cpu", "auto"] = "cpu",
+        device: Any = "cpu",
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -275,17 +277,19 @@ class DTSNE(
         """
         check_parameters(self)
         n_threads = resolve_n_jobs(self.n_jobs)
+        backend = backend_for(self.device, X)
         with (
             limited_threads(n_threads),
             shown_messages(self.verbose),
             shown_progress(self.verbose) as progress,
+            backend.session(),
         ):
             with progress.phase("preparing"):
                 checked = self._check_data(X)
-                data = self._prepared(checked)
-            dtype = np.float32 if checked.dtype == np.float32 else np.float64
-            self._run(data, n_threads, dtype, progress)
-        return self.embedding_
+                data = backend.prepare(checked, **self._preparation())
+            self._run(data, backend, n_threads, kind_of(X, checked), progress)
+        embedding: FloatArray = self.embedding_
+        return embedding
 
     @property
     def _n_features_out(self) -> int:
@@ -299,7 +303,12 @@ class DTSNE(
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
-    def _check_data(self, X: ArrayLike, *, reset: bool = True) -> Any:
+    def _check_data(self, X: Any, *, reset: bool = True) -> Any:
+        if is_tensor(X):
+            from dtsne.gpu._input import check_tensor
+
+            tensor = check_tensor(X, _MIN_POINTS)
+            return validate_data(self, tensor, skip_check_array=True, reset=reset)
         sparse = "csr" if self.metric == "precomputed" else ("csr", "csc")
         try:
             return validate_data(
@@ -321,10 +330,9 @@ class DTSNE(
     def _preparation(self) -> dict[str, Any]:
         return {"metric": self.metric, "n_pcs": self.n_pcs, "neighbors": self.neighbors}
 
-    def _prepared(self, checked: Any, parameters: dict[str, Any] | None = None) -> Data:
-        return prepare(checked, **(parameters or self._preparation()))
-
-    def _run(self, data: Data, n_threads: int, dtype: type, progress: Progress) -> None:
+    def _run(
+        self, data: Data, backend: Backend, n_threads: int, kind: Kind, progress: Progress
+    ) -> None:
         n = len(data)
         perplexity = fitting_perplexity(self.perplexity, n)
         # Everything that can be refused is refused before the long work.
@@ -333,7 +341,7 @@ class DTSNE(
         )
         rule = self._rules[self.optimizer]
         schedule = self._schedule(rule, n)
-        self._announce(data, perplexity, schedule, n_threads)
+        backend.check_job(self._job(data, perplexity, schedule, n_threads, backend.max_exact))
         checkpoints = open_checkpoints(self, data)
         paper = self.optimizer == "paper"
         calibrated = self.calibration == "auto" and self.density_scale > 0 and not paper
@@ -344,6 +352,7 @@ class DTSNE(
             density_scale=self.density_scale,
             plan=self._calibration_plan if calibrated else None,
             progress=progress,
+            backend=backend,
         )
         scales = problem.scales
         if paper:
@@ -351,14 +360,16 @@ class DTSNE(
             scales = scales / scales.min()
         with progress.phase("start"):
             if own_start is not None:
-                start = own_start[problem.order]
+                start = problem.in_own_order(own_start)
             else:
                 start = self._start(problem)
                 if not paper:
-                    start = _start.separate_copies(start, scales, perplexity)
+                    start = _start.separate_copies(start, to_host(scales), perplexity)
         timings = progress.timings
-        engine = CpuEngine(problem.affinities, self._repulsion(n), timings)
-        state, history = checkpoints.resume(State.at_start(start, scales, problem.calibration))
+        tolerance = self.fft_tolerance if self._sums_by_fft(n, backend.max_exact) else None
+        engine = backend.engine(problem.affinities, self.n_components, tolerance, timings)
+        at_start = State.at_start(backend.array(start), scales, problem.calibration)
+        state, history = checkpoints.resume(at_start)
         steps = descend(engine, state, rule, schedule, timings)
         with progress.phase("descent"):
             self._consume(
@@ -368,8 +379,8 @@ class DTSNE(
                 schedule,
                 progress,
                 problem,
-                dtype,
-                sigma_=problem.in_order_of_rows(problem.sigmas) * data.unit,
+                kind,
+                sigma_=kind.of(problem.in_order_of_rows(problem.sigmas) * data.unit, exact=True),
                 perplexity_=perplexity,
                 neighbor_recall_=problem.recall,
                 timings_=timings.cpu,
@@ -377,27 +388,24 @@ class DTSNE(
                 _prepared_with=self._preparation(),
             )
 
-    def _announce(self, data: Data, perplexity: float, schedule: Schedule, n_threads: int) -> None:
-        """Say what the fit will take, and refuse one that does not fit into memory."""
-        job = Job(
+    def _job(
+        self, data: Data, perplexity: float, schedule: Schedule, n_threads: int, max_exact: int
+    ) -> Job:
+        return Job(
             n=len(data),
             d=data.n_dimensions,
             n_components=self.n_components,
             perplexity=perplexity,
             max_dense=_MAX_DENSE if data.has_all_distances else 0,
-            max_exact=_MAX_EXACT,
+            max_exact=max_exact,
             method=self.method,
             n_iter=schedule.expected_end(),
             n_threads=n_threads,
             searches=data.has_all_distances,
         )
-        check_job(job, available_memory())
-        _LOGGER.info(description(job))
 
-    def _repulsion(self, n: int) -> Repulsion:
-        if self.method == "fft" or (self.method == "auto" and n > _MAX_EXACT):
-            return FftRepulsion(self.n_components, self.fft_tolerance)
-        return exact_repulsion
+    def _sums_by_fft(self, n: int, max_exact: int) -> bool:
+        return self.method == "fft" or (self.method == "auto" and n > max_exact)
 
     def _start(self, problem: Problem) -> FloatArray:
         start = None
@@ -406,8 +414,8 @@ class DTSNE(
         spectral = self.init == "spectral" or (self.init == "pca" and start is None)
         if start is None:
             rng = _generator(self.random_state)
-            start = _start.random_start(len(problem.order), self.n_components, rng)
-        start = start[problem.order]
+            start = _start.random_start(len(problem.data), self.n_components, rng)
+        start = problem.in_own_order(start)
         if spectral:
             start = _start.spectral_start(problem.affinities, self.n_components, start)
         return _start.shrink_as_paper(start) if self.optimizer == "paper" else start
@@ -437,7 +445,7 @@ class DTSNE(
         schedule: Schedule,
         progress: Progress,
         problem: Problem,
-        dtype: type,
+        kind: Kind,
         **fitted: Any,
     ) -> None:
         best: Checkpoint | None = None
@@ -445,9 +453,10 @@ class DTSNE(
 
         def keep(checkpoint: Checkpoint) -> None:
             embedding = problem.in_order_of_rows(checkpoint.state.embedding)
-            self.embedding_: FloatArray = embedding.astype(dtype)
+            self.embedding_: Any = kind.of(embedding)
             self.kl_divergence_ = checkpoint.kl
-            self.kernel_scale_ = problem.in_order_of_rows(checkpoint.state.scales)
+            scales = problem.in_order_of_rows(checkpoint.state.scales)
+            self.kernel_scale_ = kind.of(scales, exact=True)
             self.n_iter_ = checkpoint.state.iteration
             self.n_calibrations_ = checkpoint.state.n_calibrated
             self.converged_ = checkpoint.settled
@@ -469,7 +478,7 @@ class DTSNE(
                 progress.advance(iteration, schedule.expected_end(iteration), kl=last.kl)
                 _LOGGER.debug("iteration %4d  KL %.4f", iteration, last.kl)
                 if self.callback is not None:
-                    shown = problem.in_order_of_rows(last.state.embedding)
+                    shown = to_host(problem.in_order_of_rows(last.state.embedding))
                     shown.flags.writeable = False
                     stopped = bool(self.callback(iteration, last.kl, shown))
                     if stopped:

@@ -29,194 +29,55 @@ which takes one inverse FFT for each node instead of three.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dtsne._cells import BORDER, sort_into_cells
+from dtsne._cells import BORDER, cells_of, sort_into_cells
+from dtsne._fft_control import PlannedRepulsion, Sampled
+from dtsne._fft_grid import convolve, make_plan
 from dtsne._fft_kernels import STENCIL, gather, spread, sum_near
-from dtsne._fft_plan import Box, Options, far_kernel, make_plan
-from dtsne._messages import warn
+from dtsne._fft_plan import Box, Work, far_kernel
 from dtsne._repulsion import exact_repulsion, repulsion_of_rows
 from dtsne._threads import for_rows
 
 if TYPE_CHECKING:
     from dtsne._cells import Cells
-    from dtsne._fft_plan import Plan
-    from dtsne._typing import FloatArray
+    from dtsne._fft_plan import Plan, ScaleNodes
+    from dtsne._typing import FloatArray, IntArray
 
-# A plan is tried again after so many uses, at first and at most, and kept unless another is so much
-# better. An error that is not small, and grows by such a factor meanwhile, is tried at the first
-# interval again.
-_FIRST_INTERVAL, _LONGEST_INTERVAL, _PLAN_PATIENCE = 2, 20, 1.2
-_SMALL, _GROWING = 0.15, 1.5
-# Points whose true force a new plan is tried on.
-_N_TRIED = 256
-# Finer where the error is too large, and coarser, with the next plan, where it is needlessly small:
-# so much that it comes to what is aimed at, as it grows with that power of the spacing (measured,
-# near the tolerance). Refinement ends somewhere: float32 has its own errors.
-_REFINED_BY, _FINEST, _COARSEST, _GROWS_AS, _COARSER_AT_ONCE = 1.25, 4.0, 0.4, 2.5, 0.7
+# More cells than this for each point are counted by sorting the points.
+_MANY_CELLS_PER_POINT = 4
 
 
-class _Shares(NamedTuple):
-    """Shares of the tolerance that the error may take, and that it is to take."""
+class FftRepulsion(PlannedRepulsion):
+    """That of the CPU, for coordinates of shape (3, n)."""
 
-    limit: float
-    aim: float
+    work = Work(fft=0.4, product=1.0, stencil=1.5, pair=0.45)
 
-
-# The map goes on to change under the plan. In the first uses it changes much, and small errors may
-# send it another way.
-_N_FIRST, _AT_FIRST, _LATER = 50, _Shares(0.25, 0.1), _Shares(0.5, 0.35)
-# Z is to be right to a fifth of the tolerance: its error is that of all forces alike.
-_SUMS_WEIGHT = 5.0
-# An error of this many tolerances is worth a warning.
-_MISSED = 2.0
-# In a map of less than this share of its smallest scale all forces cancel, and none matters yet.
-_SHAPELESS = 1e-3
-# A map larger than this many scales is about to diverge, and leaves float32.
-_LARGEST = 1e8
-
-
-class FftRepulsion:
-    """Repulsion of maps of n_components dimensions, to a relative error of the force.
-
-    A callable as :func:`dtsne._repulsion.exact_repulsion`, which keeps its plan, and with it the
-    spectra of the kernel, from one call to the next. A new plan is tried on a sample of points,
-    whose true forces are cheap to sum, and made finer until their median error is small enough.
-    """
-
-    def __init__(self, n_components: int, tolerance: float) -> None:
-        self._n_components = n_components
-        self._tolerance = tolerance
-        self._plan: Plan | None = None
-        self._scales: FloatArray | None = None
-        self._refinement = 1.0  # of the next plan
-        self._refinement_of_plan = 1.0
-        self._error = 0.0  # as a share of the tolerance, when last tried
-        self._interval = _FIRST_INTERVAL
-        self._n_uses = self._uses_left = 0
-        self._warned = False
-
-    def __call__(self, coordinates: FloatArray, scales: FloatArray) -> tuple[FloatArray, float]:
-        """Return forces of shape (3, n), and Z; see `exact_repulsion`.
-
-        New scales have to come as a new array: that is how they are told from the former ones.
-        """
+    def _measured(self, coordinates: FloatArray) -> Box:
         used = coordinates[: self._n_components]
         origin = used.min(axis=1)
-        extent = used.max(axis=1) - origin
-        if not np.isfinite(extent).all():  # diverged: the descent will say so
-            return np.full_like(coordinates, np.nan), float("nan")
-        if not extent.any() or extent.max() > _LARGEST * scales.max():
-            return exact_repulsion(coordinates, scales)
-        box = Box(used, origin, extent)
-        if self._is_due(extent, scales):
-            forces, sums = self._renew(coordinates, scales, box)
-        else:
-            forces, sums = self._evaluate(self._plan_for(extent, scales), box, scales)
-        self._uses_left -= 1
-        self._n_uses += 1
-        whole = np.zeros_like(coordinates)
-        whole[: self._n_components] = forces
-        return whole, float(sums.sum())
+        return Box(used, origin, used.max(axis=1) - origin)
 
-    def _is_due(self, extent: FloatArray, scales: FloatArray) -> bool:
-        """Whether to choose the plan anew, or to try whether it is still good enough."""
-        plan = self._plan
-        if plan is None or self._scales is not scales or self._uses_left == 0:
-            return True
-        return not (plan.holds(extent) or plan.could_hold(extent))
+    def _exact(self, coordinates: FloatArray, scales: FloatArray) -> tuple[FloatArray, float]:
+        return exact_repulsion(coordinates, scales)
 
-    def _plan_for(self, extent: FloatArray, scales: FloatArray) -> Plan:
-        plan = self._plan
-        assert plan is not None
-        if not plan.holds(extent):
-            # The same on a larger grid is as exact as it was, and need not be tried again.
-            plan = make_plan(plan.cutoff, plan.spacing, extent, plan.nodes, scales)
-            self._plan = plan
-        return plan
+    def _truth(self, rows: IntArray, coordinates: FloatArray, scales: FloatArray) -> Sampled:
+        forces, sums = repulsion_of_rows(rows, coordinates, scales)
+        return Sampled(forces[: self._n_components], sums)
 
-    def _renew(
-        self, coordinates: FloatArray, scales: FloatArray, box: Box
-    ) -> tuple[FloatArray, FloatArray]:
-        """Keep the plan, or make one, that is exact enough on a sample; return what it gives."""
-        plan = self._plan if self._scales is scales else None
-        rows = np.linspace(0, len(scales) - 1, min(_N_TRIED, len(scales))).astype(np.int64)
-        true, true_sums = repulsion_of_rows(rows, coordinates, scales)
-        sizes = np.maximum(np.linalg.norm(true, axis=0), np.finfo(float).tiny)
-        former_error, is_finest = np.inf, False
-        while True:
-            options = self._options(box, scales)
-            cutoff, least = options.cheapest()
-            while not np.isfinite(least):  # a grid as fine as that has no room
-                is_finest = True
-                self._refinement /= _REFINED_BY
-                options = self._options(box, scales)
-                cutoff, least = options.cheapest()
-            enough = _PLAN_PATIENCE * least
-            kept = plan is not None and plan.holds(box.extent) and options.cost_of(plan) <= enough
-            if plan is None or not kept:
-                plan = self._plan = None  # its spectra may take a gigabyte
-                spacing, nodes = options.spacing(cutoff), options.nodes(cutoff)
-                plan = make_plan(cutoff, spacing, box.extent, nodes, scales)
-                self._refinement_of_plan = self._refinement
-            forces, sums = self._evaluate(plan, box, scales)
-            differences = np.linalg.norm(forces[:, rows] - true[: len(box.used)], axis=0)
-            of_sums = abs(float(sums[rows].sum() / true_sums.sum()) - 1.0)
-            error = max(float(np.median(differences / sizes)), _SUMS_WEIGHT * of_sums)
-            if error <= self._shares.limit * self._tolerance:
-                break
-            if kept:
-                self._refinement = max(self._refinement, self._refinement_of_plan)
-            else:
-                of_no_use = self._refinement > 1.0 and error > 0.9 * former_error
-                if self._refinement > _FINEST or of_no_use or is_finest:
-                    self._refinement /= _REFINED_BY
-                    if box.extent.max() > _SHAPELESS * scales.min():
-                        self._warn_once(error)
-                    break
-                former_error = error
-                self._refinement *= _REFINED_BY
-            plan = None
-        self._plan, self._scales = plan, scales
-        self._plan_ahead(error / self._tolerance)
-        return forces, sums
+    def _make_plan(
+        self,
+        cutoff: float,
+        spacing: float,
+        extent: FloatArray,
+        nodes: ScaleNodes,
+        scales: FloatArray,
+    ) -> Plan:
+        return make_plan(cutoff, spacing, extent, nodes, scales)
 
-    def _options(self, box: Box, scales: FloatArray) -> Options:
-        limit = self._shares.limit * self._tolerance
-        smallest, largest = float(scales.min()), float(scales.max())
-        return Options(box, smallest, largest, self._tolerance, limit, self._refinement)
-
-    @property
-    def _shares(self) -> _Shares:
-        return _AT_FIRST if self._n_uses < _N_FIRST else _LATER
-
-    def _warn_once(self, error: float) -> None:
-        if error > _MISSED * self._tolerance and not self._warned:
-            self._warned = True
-            warn(
-                f"The repulsive forces have a relative error of {error:.2g} (median), more than "
-                f"fft_tolerance={self._tolerance:g}; raise it, or use method='exact'."
-            )
-
-    def _plan_ahead(self, error: float) -> None:
-        """Decide when to try the plan next, and whether the next may be coarser.
-
-        Where forces nearly cancel, as in a map that is still small, the error may grow tenfold in a
-        few steps: then the plan is tried at every second.
-        """
-        grows = error > _SMALL and error > _GROWING * self._error
-        self._interval = _FIRST_INTERVAL if grows else min(2 * self._interval, _LONGEST_INTERVAL)
-        self._uses_left = self._interval
-        self._error = error
-        aim = self._shares.aim
-        if error < aim:
-            coarser = max((error / aim) ** (1.0 / _GROWS_AS), _COARSER_AT_ONCE)
-            self._refinement = max(_COARSEST, coarser * self._refinement_of_plan)
-
-    def _evaluate(self, plan: Plan, box: Box, scales: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the forces on the used axes, and each point's share of Z."""
+    def _evaluate(self, plan: Plan, box: Box, scales: FloatArray) -> FloatArray:
         n_axes, n = box.used.shape
         cells = sort_into_cells(box.used, box.origin, plan.cell_width)
         points = np.zeros((3, n))
@@ -229,7 +90,25 @@ class FftRepulsion:
             found[3] -= 1.0  # without a near part each point was summed along, and its w is 1
         whole = np.empty_like(found)
         whole[:, cells.order] = found
-        return whole[:n_axes], whole[3]
+        return whole
+
+    def _sampled(self, found: FloatArray, rows: IntArray) -> Sampled:
+        return Sampled(found[: self._n_components, rows], found[3, rows])
+
+    def _whole(
+        self,
+        found: FloatArray,
+        coordinates: FloatArray,  # noqa: ARG002
+    ) -> tuple[FloatArray, float]:
+        forces = found[:3].copy()
+        forces[self._n_components :] = 0.0
+        return forces, float(found[3].sum())
+
+    def _pairs_in_cells(self, box: Box, width: float) -> float:
+        cells, counts = cells_of(box.used, box.origin, width)
+        many = np.prod(counts.astype(float)) > _MANY_CELLS_PER_POINT * len(cells)
+        in_cell = np.unique(cells, return_counts=True)[1] if many else np.bincount(cells)
+        return float((in_cell.astype(float) ** 2).sum())
 
     def _far(self, plan: Plan, points: FloatArray, cells: Cells) -> FloatArray:
         # The last axis of the grid is the first of the map; axes that are not used have length 1.
@@ -246,7 +125,7 @@ class FftRepulsion:
             for_rows(
                 spread, n_bands, third, positions, lengths, weights, band_starts, grid, least=1
             )
-        plan.convolve(grid.reshape(*plan.grid_shape[::-1], -1))
+        convolve(plan, grid.reshape(*plan.grid_shape[::-1], -1))
         single = np.empty((4, points.shape[1]), np.float32)
         for_rows(gather, points.shape[1], positions, lengths, weights, grid, single)
         found = single.astype(np.float64)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dtsne._arrays import median, to_host
 from dtsne._data import NEIGHBORS_PER_PERPLEXITY, Distances, Points, principal_components
 from dtsne._given_neighbors import GivenNeighbors, graph_of
 from dtsne._memory import check_memory
@@ -47,7 +48,7 @@ def prepare(X: Any, *, metric: str, n_pcs: int | None, neighbors: Any = None) ->
     return _points(X, metric=metric, n_pcs=n_pcs)
 
 
-def with_copies_apart(data: Data, distances: FloatArray, perplexity: float) -> Data | None:
+def with_copies_apart(data: Data, distances: Any, perplexity: float) -> Data | None:
     """Spread groups of more copies than the perplexity a little, or return None if there are none.
 
     Such copies have no σ. Worse, they are all equally near to each other, which a map can only draw
@@ -55,7 +56,7 @@ def with_copies_apart(data: Data, distances: FloatArray, perplexity: float) -> D
     other points. As a cluster that is tight, but has a shape, they are points like others.
     """
     n_near = int(np.ceil(perplexity))
-    radii = distances[:, n_near - 1]
+    radii = to_host(distances[:, n_near - 1])
     rows = np.flatnonzero(radii == 0)
     if not len(rows):
         return None
@@ -65,7 +66,7 @@ def with_copies_apart(data: Data, distances: FloatArray, perplexity: float) -> D
         "(numpy.unique(X, axis=0)) or raise the perplexity to change that."
     )
     if len(rows) == len(data):
-        typical = float(np.median(distances[:, -1]))
+        typical = float(median(distances[:, -1]))
         if typical == 0:
             raise ValueError(
                 f"Every row of X has more than {distances.shape[1]} copies, so that no scale can "

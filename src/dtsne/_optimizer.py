@@ -5,15 +5,17 @@ momentum .5, after 20 iterations .8. Its effective step for a wide cluster is sm
 which is why it does not converge where scales differ. ``SCALED`` moves every point in units of its
 own kernel scale and lets each coordinate's gain grow while it keeps its direction
 (delta-bar-delta). docs/optimiser.md holds the experiments behind the numbers.
+
+Maps are arrays of numpy or tensors of PyTorch, whatever the engine works on.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from dtsne._arrays import namespace_of
+from dtsne._engine import RepeatingEngine
 from dtsne._timings import Timings
 
 if TYPE_CHECKING:
@@ -93,7 +95,8 @@ class State:
         cls, embedding: FloatArray, scales: FloatArray, calibration: Calibration | None = None
     ) -> State:
         """At rest, before the first iteration."""
-        rest, even = np.zeros_like(embedding), np.ones_like(embedding)
+        xp = namespace_of(embedding)
+        rest, even = xp.zeros_like(embedding), xp.ones_like(embedding)
         return cls(0, embedding, rest, even, scales, calibration, 0, None)
 
 
@@ -149,6 +152,23 @@ def descend(
                     state = _calibrate(state, calibration)
                 found = engine.evaluate(state.embedding, state.scales)
         state = _step(state, found.gradient, rule, schedule)
+        state = _until_check(engine, state, rule, schedule)
+
+
+def _until_check(engine: Engine, state: State, rule: Rule, schedule: Schedule) -> State:
+    """Do the iterations up to the next check, of which an engine may do many alike at once."""
+
+    def iterate(state: State) -> State:
+        exaggeration = schedule.exaggeration_at(state.iteration)
+        found = engine.evaluate(state.embedding, state.scales, exaggeration=exaggeration)
+        return _step(state, found.gradient, rule, schedule)
+
+    n = min(-state.iteration % CHECK_EVERY, schedule.max_iter - state.iteration)
+    if isinstance(engine, RepeatingEngine) and state.iteration >= max(_N_EXAGGERATED, rule.n_early):
+        return engine.repeat(iterate, state, n)
+    for _ in range(n):
+        state = iterate(state)
+    return state
 
 
 def _relative_change(state: State, kl: float) -> float:
@@ -165,7 +185,7 @@ def _calibrate(state: State, calibration: Calibration) -> State:
         calibration = calibration.following(in_map)
     return replace(
         state,
-        velocity=np.zeros_like(state.velocity),
+        velocity=0.0 * state.velocity,
         scales=calibration.adjust(in_map, state.scales),
         calibration=calibration,
         n_calibrated=state.n_calibrated + 1,
@@ -173,26 +193,59 @@ def _calibrate(state: State, calibration: Calibration) -> State:
     )
 
 
-def _step(state: State, gradient: FloatArray, rule: Rule, schedule: Schedule) -> State:
-    momentum = rule.early_momentum if state.iteration < rule.n_early else rule.momentum
-    step = schedule.learning_rate / schedule.exaggeration_at(state.iteration)
-    own_scale = state.scales[:, np.newaxis] if rule.scaled else 1.0
-    gains = state.gains
-    if rule.gains:
-        keeps_direction = state.velocity * gradient < 0
-        gains = np.where(keeps_direction, gains + _GAIN_STEP, gains * _GAIN_DECAY)
-        gains = gains.clip(*_GAIN_RANGE)
-    velocity = momentum * state.velocity - step * own_scale**2 * gains * gradient
-    if rule.scaled:
-        length = np.linalg.norm(velocity, axis=1, keepdims=True)
-        longest = _LONGEST_STEP * own_scale
-        velocity *= longest / np.maximum(length, longest)
-        # Forces cancel; steps of different size do not, and the map as a whole would wander off.
-        velocity -= velocity.mean(axis=0)
+def _step(state: State, gradient: Any, rule: Rule, schedule: Schedule) -> State:
+    embedding, velocity, gains = moved(
+        state.embedding,
+        state.velocity,
+        state.gains,
+        state.scales,
+        gradient,
+        rule,
+        momentum=rule.early_momentum if state.iteration < rule.n_early else rule.momentum,
+        step=schedule.learning_rate / schedule.exaggeration_at(state.iteration),
+    )
     return replace(
         state,
         iteration=state.iteration + 1,
-        embedding=state.embedding + velocity,
+        embedding=embedding,
         velocity=velocity,
         gains=gains,
     )
+
+
+def moved(
+    embedding: Any,
+    velocity: Any,
+    gains: Any,
+    scales: Any,
+    gradient: Any,
+    rule: Rule,
+    *,
+    momentum: float,
+    step: float,
+) -> tuple[Any, Any, Any]:
+    """Return where the points are after a step, and their velocities and gains."""
+    xp = namespace_of(gradient)
+    if xp.__name__ == "torch" and rule.scaled and rule.gains:
+        from dtsne.gpu._triton import runs_triton
+
+        if runs_triton(gradient):
+            from dtsne.gpu._step_triton import moved_triton
+
+            return moved_triton(
+                embedding, velocity, gains, scales, gradient, momentum=momentum, step=step,
+                gain_rule=(_GAIN_STEP, _GAIN_DECAY, *_GAIN_RANGE), longest=_LONGEST_STEP,
+            )  # fmt: skip
+    own_scale = scales[:, None] if rule.scaled else 1.0
+    if rule.gains:
+        keeps_direction = velocity * gradient < 0
+        gains = xp.where(keeps_direction, gains + _GAIN_STEP, gains * _GAIN_DECAY)
+        gains = gains.clip(*_GAIN_RANGE)
+    velocity = momentum * velocity - step * own_scale**2 * gains * gradient
+    if rule.scaled:
+        length = xp.sqrt((velocity**2).sum(axis=1, keepdims=True))
+        longest = _LONGEST_STEP * own_scale
+        velocity *= longest / xp.maximum(length, longest)
+        # Forces cancel; steps of different size do not, and the map as a whole would wander off.
+        velocity -= velocity.mean(axis=0)
+    return embedding + velocity, velocity, gains

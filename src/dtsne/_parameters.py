@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from numbers import Integral, Real
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,6 @@ _CHOICES = {
     "metric": ("euclidean", "cosine", "correlation", *METRICS, "precomputed"),
     "optimizer": ("scaled", "paper"),
     "method": ("auto", "exact", "fft"),
-    "device": ("cpu", "auto"),
 }
 _STARTS = ("pca", "random", "spectral")
 
@@ -29,6 +29,7 @@ def check_parameters(model: DTSNE) -> None:
     """Raise a clear error for any parameter that cannot be used."""
     for name, choices in _CHOICES.items():
         _check_choice(name, getattr(model, name), choices)
+    _check_device(model.device)
     if model.neighbors is not None and model.metric == "precomputed":
         raise ValueError(
             "neighbors cannot be given beside metric='precomputed', where X is the distances "
@@ -58,6 +59,18 @@ def check_parameters(model: DTSNE) -> None:
         )
     if model.checkpoint is not None and not isinstance(model.checkpoint, str | PathLike):
         raise TypeError(f"checkpoint={model.checkpoint!r} has to be the path of a file or None.")
+
+
+def _check_device(device: Any) -> None:
+    """Refuse names of no device; whether it is there is seen when it is used."""
+    known = type(device).__module__.partition(".")[0] == "torch" or (
+        isinstance(device, str) and re.fullmatch(r"cpu|auto|cuda(:\d+)?", device)
+    )
+    if not known:
+        raise ValueError(
+            f"device={device!r} is not known; choose from 'cpu', 'cuda', 'cuda:1' (the second "
+            "GPU), 'auto' or a torch.device."
+        )
 
 
 def check_start(init: ArrayLike, n: int, n_components: int) -> FloatArray:

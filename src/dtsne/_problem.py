@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtsne._affinities import dense_affinities, find_sigmas, floor_sigmas, sparse_affinities
+from dtsne._affinities import floor_sigmas
+from dtsne._arrays import median
 from dtsne._calibration import Calibration
 from dtsne._data import NEIGHBORS_PER_PERPLEXITY
 from dtsne._input import with_copies_apart
-from dtsne._order import breadth_first_order, inverse_of, reorder_lists
+from dtsne._order import inverse_of
 
 if TYPE_CHECKING:
-    from dtsne._affinities import Affinities
+    from dtsne._backend import Backend
     from dtsne._calibration import CalibrationPlan
     from dtsne._data import Data
     from dtsne._progress import Progress
@@ -26,17 +27,21 @@ class Problem:
     """What is to be minimised, for the points in an order of its own."""
 
     data: Data  # in the order of the user, copies moved apart
-    order: IntArray  # the row of the data that each point is
-    affinities: Affinities
-    sigmas: FloatArray
+    order: IntArray | None  # the row of the data that each point is; None if they are in order
+    affinities: Any
+    sigmas: Any
     unit: float  # σ of a typical point
-    scales: FloatArray
+    scales: Any
     calibration: Calibration | None
     recall: float
 
-    def in_order_of_rows(self, of_points: FloatArray) -> FloatArray:
+    def in_own_order(self, of_rows: FloatArray) -> FloatArray:
+        """Return what belongs to the rows of the data in the order of the points."""
+        return of_rows if self.order is None else of_rows[self.order]
+
+    def in_order_of_rows(self, of_points: Any) -> Any:
         """Return what belongs to the points in the order of the data."""
-        return of_points[inverse_of(self.order)]
+        return of_points if self.order is None else of_points[inverse_of(self.order)]
 
 
 def state_problem(
@@ -47,10 +52,12 @@ def state_problem(
     density_scale: float,
     plan: CalibrationPlan | None,
     progress: Progress,
+    backend: Backend,
 ) -> Problem:
     """Find neighbours, σ and P, over all pairs or over neighbours.
 
-    The neighbour lists, which are as large as P, are gone when this is done.
+    All arrays are those of the device, on which data and backend have to be. The neighbour lists,
+    which are as large as P, are gone when this is done.
     """
     n = len(data)
     n_neighbors = min(n - 1, int(np.ceil(NEIGHBORS_PER_PERPLEXITY * perplexity)))
@@ -61,19 +68,14 @@ def state_problem(
             data = apart
             indices, distances, recall = data.neighbors(n_neighbors)
     with progress.phase("affinities"):
-        order: IntArray = np.arange(n)
+        order = None
         if not dense:
-            order = breadth_first_order(indices)
-            indices, distances = reorder_lists(indices, distances, order)
+            order, indices, distances = backend.arranged(indices, distances)
         # Squares of float32 in a unit of their own: in that of the data they may be too small.
-        length = 1.0 if dense else float(np.median(distances[:, -1]))
-        squared = (
-            data.squared_distances()
-            if dense
-            else np.square((distances / length).astype(np.float32))
-        )
-        found = length * find_sigmas(squared, perplexity, skip_diagonal=dense)
-        unit = float(np.median(found[found > 0]))
+        length = 1.0 if dense else float(median(distances[:, -1]))
+        squared = data.squared_distances() if dense else backend.squared(distances, length)
+        found = length * backend.find_sigmas(squared, perplexity, skip_diagonal=dense)
+        unit = float(median(found[found > 0]))
         sigmas = floor_sigmas(found, unit)
         scales = (sigmas / unit) ** density_scale
         calibration = None
@@ -83,9 +85,9 @@ def state_problem(
                 perplexity=perplexity, density_scale=density_scale
             )  # fmt: skip
         del distances
-        affinities: Affinities = (
-            dense_affinities(squared, sigmas)
+        affinities = (
+            backend.dense_affinities(squared, sigmas)
             if dense
-            else sparse_affinities(indices, squared, sigmas / length)
+            else backend.sparse_affinities(indices, squared, sigmas / length)
         )
     return Problem(data, order, affinities, sigmas, unit, scales, calibration, recall)

@@ -17,7 +17,7 @@ from dtsne._messages import warn
 if TYPE_CHECKING:
     from dtsne._affinities import Affinities
     from dtsne._data import Data
-    from dtsne._typing import FloatArray
+    from dtsne._typing import FloatArray, IntArray
 
 # The paper starts from principal components shrunk to this standard deviation.
 _PAPER_STD = 1e-4
@@ -77,11 +77,23 @@ def separate_copies(start: FloatArray, scales: FloatArray, perplexity: float) ->
     Left on one spot they would not only stay there, as nothing tells them apart: each pair of them
     counts fully in Z, and takes its share from the repulsion of all others.
     """
-    _, group, sizes = np.unique(start, axis=0, return_inverse=True, return_counts=True)
-    size = sizes[group.reshape(-1)]
+    size = np.ones(len(start), np.int64)
+    rows = _with_first_in_common(start)
+    if len(rows):
+        _, group, sizes = np.unique(start[rows], axis=0, return_inverse=True, return_counts=True)
+        size[rows] = sizes[group.reshape(-1)]
     width = np.where(size > 1, scales * np.sqrt(size / perplexity), 0.0)
     spread: FloatArray = start + width[:, np.newaxis] * _noise(start.shape)
     return spread
+
+
+def _with_first_in_common(start: FloatArray) -> IntArray:
+    """Rows whose first coordinate others have, too: all copies, and few besides."""
+    order = np.argsort(start[:, 0], kind="stable")
+    along = start[order, 0]
+    equal = along[1:] == along[:-1]
+    rows: IntArray = order[np.append(equal, False) | np.insert(equal, 0, False)]
+    return rows
 
 
 def _noise(shape: tuple[int, int]) -> FloatArray:

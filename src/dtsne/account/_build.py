@@ -137,7 +137,7 @@ def account_from(
     # One thread for BLAS, as elsewhere: the same seed then gives the same bits.
     with limited_threads(current_n_threads()):
         found = _search(source, known, counts)
-        points = tabulate_points(found, known, source.map, groups)
+        points = tabulate_points(found, known, source.spaces.map, groups)
         whole = measure_whole(source, found, points.label, max_rows, random_state, lowered)
         table, ratios = None, None
         if groups is not None:
@@ -161,7 +161,7 @@ def _search(source: Source, known: Known, counts: dict[str, int]) -> Found:
         n_wanted = max(n_wanted, smallest_size(known.perplexity))
     n_wanted = min(n_wanted, source.most)
     indices, distances, recall = source.search(n_wanted)
-    map_indices, _ = map_neighbors(source.map, counts["k_neighborhood"])
+    map_indices, _ = map_neighbors(source.spaces.map, counts["k_neighborhood"])
     return Found(indices, distances, map_indices, recall, **counts)
 
 

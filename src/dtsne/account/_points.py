@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dtsne._arrays import to_host
 from dtsne.account._islands import island_sizes, smallest_size
 from dtsne.account._tables import PointTable
 from dtsne.quality._search import map_neighbors
@@ -58,9 +59,7 @@ class Known:
     copies: BoolArray | None
 
 
-def tabulate_points(
-    found: Found, known: Known, map_: FloatArray, groups: Groups | None
-) -> PointTable:
+def tabulate_points(found: Found, known: Known, map_: Any, groups: Groups | None) -> PointTable:
     """Measure every point."""
     in_data = _log(found.distances[:, found.k - 1])
     in_map = _log(_radii(map_, found.k))
@@ -111,12 +110,16 @@ def kept_shares(found: Found) -> FloatArray:
     return np.bincount(kept // n, minlength=n) / k
 
 
-def _radii(map_: FloatArray, k: int) -> FloatArray:
+def _radii(map_: Any, k: int) -> FloatArray:
     if map_.shape[1] > _MOST_AXES:
         return map_neighbors(map_, k)[1][:, -1]
-    from dtsne._map_radii import neighbor_radii
+    find: Any
+    if isinstance(map_, np.ndarray):
+        from dtsne._map_radii import neighbor_radii as find
+    else:
+        from dtsne.gpu._map_radii import neighbor_radii as find
 
-    radii: FloatArray = neighbor_radii(map_, [k])[0]
+    radii: FloatArray = to_host(find(map_, [k])[0])
     return radii
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -35,12 +35,15 @@ class Source:
         From a number k of neighbours to their indices, their distances, and the share found.
     most : int
         The largest such number.
+    on_device : Spaces or None
+        Data and map again, as tensors on the device to measure on; the unit is no matter.
     """
 
     data: FloatArray | None
     map: FloatArray
     search: Callable[[int], tuple[IntArray, FloatArray, float]]
     most: int
+    on_device: Spaces | None = None
 
     @property
     def n(self) -> int:
@@ -50,6 +53,8 @@ class Source:
     @property
     def spaces(self) -> Spaces:
         """Data and map as the measures of quality take them."""
+        if self.on_device is not None:
+            return self.on_device
         return Spaces(np.empty((self.n, 0)) if self.data is None else self.data, self.map)
 
 
@@ -72,24 +77,35 @@ def open_source(X: ArrayLike | None, Y: ArrayLike, metric: str, neighbors: Any) 
     return _from_points(spaces)
 
 
-def source_of(data: Data, map_: FloatArray) -> Source:
-    """Take data that the method has prepared, and a map with a row for each of its points."""
+def source_of(data: Data, map_: FloatArray, *, of_metric: bool = True) -> Source:
+    """Take data that the method has prepared, and a map with a row for each of its points.
+
+    Coordinates beside given neighbours may be there for the start alone, and not `of_metric`.
+    """
     from dtsne._data import Points
     from dtsne._given_neighbors import GivenNeighbors
 
-    if isinstance(data, GivenNeighbors):
-        points = None if data.points is None else data.points()
-        most = int(np.diff(data.graph.indptr).min())
+    on_host: Data = getattr(data, "on_host", lambda: data)()
+    if isinstance(on_host, GivenNeighbors):
+        points = on_host.points() if of_metric and on_host.points is not None else None
+        most = int(np.diff(on_host.graph.indptr).min())
     else:
-        points = data if isinstance(data, Points) else None
+        points = on_host if isinstance(on_host, Points) else None
         most = len(data) - 1
     coordinates = None if points is None else points.coordinates * points.unit
-    return Source(coordinates, map_, partial(_search_in, data), most)
+    source = Source(coordinates, map_, partial(_search_in, data), most)
+    device = getattr(data, "device", None)
+    if device is None:
+        return source
+    from dtsne.gpu._quality import spaces_on
+
+    return replace(source, on_device=spaces_on(device, source.spaces))
 
 
 def _check_map(Y: ArrayLike) -> FloatArray:
     shape = np.shape(Y)
-    return check_spaces(np.zeros((shape[0] if shape else 0, 1)), Y).map
+    map_: FloatArray = check_spaces(np.zeros((shape[0] if shape else 0, 1)), Y).map
+    return map_
 
 
 def _from_points(spaces: Spaces) -> Source:
@@ -140,5 +156,6 @@ def _from_metric(X: Any, map_: FloatArray, metric: str, neighbors: Any) -> Sourc
 
 
 def _search_in(data: Data, k: int) -> tuple[IntArray, FloatArray, float]:
-    indices, distances, recall = data.neighbors(k)
+    find = getattr(data, "neighbors_on_host", data.neighbors)
+    indices, distances, recall = find(k)
     return indices, distances * data.unit, recall

@@ -38,7 +38,7 @@ def measure_whole(
     rows = choose_rows(n, max_rows, random_state)
     n_found = max(found.k, found.k_neighborhood)
     in_data = found.indices[rows, :n_found], found.distances[rows, :n_found]
-    both = Neighborhoods(rows, *in_data, *map_neighbors(source.map, n_found, queries=rows))
+    both = Neighborhoods(rows, *in_data, *map_neighbors(spaces.map, n_found, queries=rows))
     wide, narrow = both.nearest(found.k), both.nearest(found.k_neighborhood)
     known = source.data is not None
     unknown = float("nan")

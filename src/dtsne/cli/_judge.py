@@ -6,6 +6,7 @@ import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from dtsne._backend import CpuBackend
 from dtsne._threads import limited_threads, resolve_n_jobs
 from dtsne.account._build import account_from
 from dtsne.account._sources import source_of
@@ -59,7 +60,7 @@ def judge(
         )
     with limited_threads(resolve_n_jobs(model.n_jobs)):
         with mistakes():
-            prepared = model._prepared(model._check_data(table.X))
+            prepared = CpuBackend().prepare(model._check_data(table.X), **model._preparation())
         _say_what_is_compared(table, model)
         account = account_from(
             source_of(prepared, found.Y.astype(float)),

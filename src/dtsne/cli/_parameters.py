@@ -44,6 +44,8 @@ class FitParameter:
         What else it may be: texts, False, or None.
     text : str
         Its documentation.
+    others : bool
+        Whether it may be still other texts, which the estimator checks.
     """
 
     name: str
@@ -51,6 +53,7 @@ class FitParameter:
     number: type[int] | type[float] | None
     words: tuple[Any, ...]
     text: str
+    others: bool = False
 
     @property
     def flag(self) -> str:
@@ -90,7 +93,7 @@ class FitParameter:
         """Turn what was typed into a value; `none` stays a word, as for Typer None is no value."""
         if not isinstance(text, str) or text in self.choices:
             return text
-        if self.number is None and not self.choices:  # a file
+        if self.others or (self.number is None and not self.choices):  # a file
             return text
         if self.number is not None:
             try:
@@ -198,12 +201,14 @@ def _parameter(name: str, annotation: Any, default: Any, text: str) -> FitParame
     names = [part.id for part in parts if isinstance(part, ast.Name)]
     value = ast.literal_eval(default)
     words = [word for part in parts for word in _words(part)]
-    if names == ["str"] and value is not None:  # one of those that its documentation has in quotes
+    is_any = names == ["Any"]
+    if (names == ["str"] or is_any) and value is not None:
+        # One of those that its documentation has in quotes.
         words = list(dict.fromkeys([value, *re.findall(r'"(\w+)"', text)]))
     number = next((_NUMBERS[kind] for kind in names if kind in _NUMBERS), None)
     if number is None and words == [None]:  # the absence of a file needs no word
         words = []
-    return FitParameter(name, value, number, tuple(words), text)
+    return FitParameter(name, value, number, tuple(words), text, others=is_any)
 
 
 def _members(annotation: ast.expr) -> list[ast.expr]:

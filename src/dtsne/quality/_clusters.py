@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -60,7 +61,9 @@ class ClusterRadii:
         return "\n".join(lines)
 
 
-def cluster_radius_ratios(X: ArrayLike, Y: ArrayLike, labels: ArrayLike) -> ClusterRadii:
+def cluster_radius_ratios(
+    X: ArrayLike, Y: ArrayLike, labels: ArrayLike, *, device: Any = "cpu"
+) -> ClusterRadii:
     """Compare the spread of labelled groups in the data with that in the map.
 
     The radius of a label is the root mean square distance of its points to their mean::
@@ -74,6 +77,8 @@ def cluster_radius_ratios(X: ArrayLike, Y: ArrayLike, labels: ArrayLike) -> Clus
     X, Y : array-like of shape (n, d) and (n, 2 or 3)
     labels : array-like of shape (n,)
         Numbers or strings, none missing.
+    device
+        See :mod:`dtsne.quality`.
 
     Returns
     -------
@@ -81,11 +86,11 @@ def cluster_radius_ratios(X: ArrayLike, Y: ArrayLike, labels: ArrayLike) -> Clus
         A label of one point, or of copies of one, has no radius: it is nan, and is passed over as
         the reference.
     """
-    spaces = check_spaces(X, Y)
+    spaces = check_spaces(X, Y, device=device)
     return compare_radii(spaces.data, spaces.map, check_labels(labels, spaces.n))
 
 
-def compare_radii(data: FloatArray, map_: FloatArray, labels: np.ndarray[Any, Any]) -> ClusterRadii:
+def compare_radii(data: Any, map_: Any, labels: np.ndarray[Any, Any]) -> ClusterRadii:
     """Compare the radii of checked inputs."""
     try:
         names, codes, sizes = np.unique(labels, return_inverse=True, return_counts=True)
@@ -106,9 +111,9 @@ def compare_radii(data: FloatArray, map_: FloatArray, labels: np.ndarray[Any, An
     )
 
 
-def _radius(points: FloatArray) -> float:
+def _radius(points: Any) -> float:
     # Compared rather than computed: the mean of copies is a copy only up to rounding.
     if (points == points[0]).all():
         return float("nan")
     centered = points - points.mean(axis=0)
-    return float(np.sqrt((centered**2).sum(axis=1).mean()))
+    return math.sqrt((centered**2).sum(axis=1).mean())

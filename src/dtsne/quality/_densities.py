@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
+from dtsne._arrays import to_host
 from dtsne.quality._correlation import is_constant, pearson, pearson_of_sums
 from dtsne.quality._inputs import (
     DEFAULT_MAX_ROWS,
@@ -35,6 +36,7 @@ def neighbor_distance_correlation(
     metric: Metric = "euclidean",
     max_rows: int = DEFAULT_MAX_ROWS,
     random_state: RandomState = 0,
+    device: Any = "cpu",
 ) -> float:
     """Correlate the distances to the k nearest neighbours in the data with those in the map.
 
@@ -52,7 +54,7 @@ def neighbor_distance_correlation(
     k : int, default 100
         Number of neighbours, at most n − 1.
     neighbors : {"own", "shared"}
-    metric, max_rows, random_state
+    metric, max_rows, random_state, device
         See :mod:`dtsne.quality`.
 
     Returns
@@ -62,7 +64,7 @@ def neighbor_distance_correlation(
     """
     if neighbors not in ("own", "shared"):
         raise ValueError(f"neighbors={neighbors!r} is not known; choose 'own' or 'shared'.")
-    spaces = check_spaces(X, Y, metric)
+    spaces = check_spaces(X, Y, metric, device)
     k = _check_neighbor_count(k, spaces)
     found = find_neighborhoods(spaces, k, max_rows, random_state)
     return correlate_neighbor_distances(spaces, found, neighbors)
@@ -77,6 +79,7 @@ def density_correlation(
     metric: Metric = "euclidean",
     max_rows: int = DEFAULT_MAX_ROWS,
     random_state: RandomState = 0,
+    device: Any = "cpu",
 ) -> float:
     """Correlate local radii in the data with those in the map.
 
@@ -95,7 +98,7 @@ def density_correlation(
     k : int, default 100
         Number of neighbours, at most n − 1.
     of : {"ratio", "log", "rank"}
-    metric, max_rows, random_state
+    metric, max_rows, random_state, device
         See :mod:`dtsne.quality`. Pairs are those of the rows that are measured.
 
     Returns
@@ -110,7 +113,7 @@ def density_correlation(
     """
     if of not in ("ratio", "log", "rank"):
         raise ValueError(f"of={of!r} is not known; choose 'ratio', 'log' or 'rank'.")
-    spaces = check_spaces(X, Y, metric)
+    spaces = check_spaces(X, Y, metric, device)
     k = _check_neighbor_count(k, spaces)
     found = find_neighborhoods(spaces, k, max_rows, random_state)
     return correlate_radii(found, of)
@@ -124,7 +127,7 @@ def correlate_neighbor_distances(
         return pearson(found.data_distances, found.map_distances)
     squared = np.zeros(found.data_indices.shape)
     # One coordinate at a time: the differences of all pairs never stand in memory together.
-    for coordinate in spaces.map.T:
+    for coordinate in to_host(spaces.map).T:
         squared += (coordinate[found.rows, None] - coordinate[found.data_indices]) ** 2
     return pearson(found.data_distances, np.sqrt(squared))
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dtsne.quality._correlation import pearson_of_sums
 from dtsne.quality._inputs import Metric, RandomState, Spaces, check_spaces
+from dtsne.quality._loops import pair_sums
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -23,6 +24,7 @@ def distance_correlation(
     metric: Metric = "euclidean",
     max_pairs: int = DEFAULT_MAX_PAIRS,
     random_state: RandomState = 0,
+    device: Any = "cpu",
 ) -> float:
     """Correlate the distances of all pairs of points in the data with those in the map.
 
@@ -37,7 +39,7 @@ def distance_correlation(
         With more pairs than this (10,000 points are within it), about as many are drawn at random:
         the points are put on a circle in random order and each is paired with those that follow
         it. So all have the same number of partners, at least two.
-    metric, random_state
+    metric, random_state, device
         See :mod:`dtsne.quality`.
 
     Returns
@@ -45,13 +47,11 @@ def distance_correlation(
     float
         1 if the map is the data up to scale; nan if all distances are the same.
     """
-    return correlate_distances(check_spaces(X, Y, metric), max_pairs, random_state)
+    return correlate_distances(check_spaces(X, Y, metric, device), max_pairs, random_state)
 
 
 def correlate_distances(spaces: Spaces, max_pairs: int, random_state: RandomState) -> float:
     """Correlate distances of checked inputs."""
-    from dtsne.quality._kernels import pair_sums
-
     n = spaces.n
     data, map_ = spaces.data, spaces.map
     count = count_pairs(n, max_pairs)

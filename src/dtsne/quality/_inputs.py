@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from dtsne._arrays import namespace_of
+from dtsne._devices import device_for
+from dtsne._kinds import is_tensor
+
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from dtsne._typing import FloatArray, IntArray
+    from dtsne._typing import IntArray
 
 Metric: TypeAlias = Literal["euclidean", "cosine"]
 RandomState: TypeAlias = int | np.random.Generator | None
@@ -29,8 +33,8 @@ class Spaces:
     For the cosine metric ``data`` holds rows of length 1, and distances are Euclidean as ever.
     """
 
-    data: FloatArray
-    map: FloatArray
+    data: Any  # of numpy; or both tensors of PyTorch, on the device to work on
+    map: Any
 
     @property
     def n(self) -> int:
@@ -38,10 +42,13 @@ class Spaces:
         return len(self.data)
 
 
-def check_spaces(X: ArrayLike, Y: ArrayLike, metric: Metric = "euclidean") -> Spaces:
+def check_spaces(
+    X: ArrayLike, Y: ArrayLike, metric: Metric = "euclidean", device: Any = "cpu"
+) -> Spaces:
     """Turn data and map into float64 arrays that fit each other, or say why they do not."""
-    data = _check_points(X, "X")
-    map_ = _check_points(Y, "Y")
+    resolved = device_for(device, X=X, Y=Y)
+    data = _check_points(X, "X", resolved)
+    map_ = _check_points(Y, "Y", resolved)
     if len(data) != len(map_):
         raise ValueError(
             f"X has {len(data)} rows and Y has {len(map_)}; "
@@ -98,38 +105,55 @@ def choose_rows(n: int, max_rows: int, random_state: RandomState) -> IntArray:
     return np.sort(np.random.default_rng(random_state).choice(n, max_rows, replace=False))
 
 
-def _check_points(values: ArrayLike, name: str) -> FloatArray:
+def _check_points(values: ArrayLike, name: str, device: Any) -> Any:
     from scipy.sparse import issparse
 
     if issparse(values):
         raise TypeError(
             f"{name} is sparse; reduce it first, e.g. with sklearn.decomposition.TruncatedSVD(50)."
         )
-    raw = np.asarray(values)
-    if raw.dtype.kind not in "biufO":
-        raise TypeError(f"{name} holds {raw.dtype}; convert it to real numbers.")
-    # Writeable, though nothing is written: numba compiles anew for read-only arrays, which is what
-    # pandas gives.
-    points = np.require(raw, np.float64, ["C", "W"])
+    points = _as_numbers(values, name, device)
     if points.ndim != 2 or points.shape[1] == 0:
         raise ValueError(
-            f"{name} has shape {points.shape}; give two dimensions, points by coordinates "
+            f"{name} has shape {tuple(points.shape)}; give two dimensions, points by coordinates "
             "(a single coordinate as values.reshape(-1, 1))."
         )
-    if not np.isfinite(points).all():
+    if not namespace_of(points).isfinite(points).all():
         raise ValueError(f"{name} has NaN or infinite values; impute or drop these rows first.")
-    if np.abs(points).max(initial=0.0) > _LARGEST:
+    if (abs(points) > _LARGEST).any():
         raise ValueError(
             f"{name} has values above {_LARGEST:g}, whose squares overflow; rescale it."
         )
     return points
 
 
-def _with_unit_rows(points: FloatArray) -> FloatArray:
-    lengths = np.linalg.norm(points, axis=1, keepdims=True)
+def _as_numbers(values: ArrayLike, name: str, device: Any) -> Any:
+    """Return an array, or a tensor on a device, in float64."""
+    if device is not None and is_tensor(values):
+        from dtsne.gpu._input import as_tensor
+
+        raw = as_tensor(values).detach()
+        is_real = not raw.is_complex()
+    else:
+        raw = np.asarray(values)
+        is_real = raw.dtype.kind in "biufO"
+    if not is_real:
+        raise TypeError(f"{name} holds {raw.dtype}; convert it to real numbers.")
+    if isinstance(raw, np.ndarray):
+        # Writeable, though nothing is written: numba compiles anew for read-only arrays, which is
+        # what pandas gives.
+        raw = np.require(raw, np.float64, ["C", "W"])
+    if device is None:
+        return raw
+    import torch
+
+    return torch.as_tensor(raw, dtype=torch.float64, device=device)
+
+
+def _with_unit_rows(points: Any) -> Any:
+    lengths = namespace_of(points).linalg.norm(points, axis=1, keepdims=True)
     if not lengths.all():
         raise ValueError(
             "X has rows of zeros, which have no direction; drop them or use metric='euclidean'."
         )
-    unit: FloatArray = points / lengths
-    return unit
+    return points / lengths

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,12 +14,13 @@ from dtsne.quality._inputs import (
     check_spaces,
     choose_rows,
 )
+from dtsne.quality._loops import data_neighbors, ranks
 from dtsne.quality._search import Neighborhoods, find_neighborhoods, map_neighbors
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from dtsne._typing import FloatArray, IntArray
+    from dtsne._typing import IntArray
 
 
 def trustworthiness(
@@ -30,6 +31,7 @@ def trustworthiness(
     metric: Metric = "euclidean",
     max_rows: int = DEFAULT_MAX_ROWS,
     random_state: RandomState = 0,
+    device: Any = "cpu",
 ) -> float:
     """Measure how far neighbours in the map are from being neighbours in the data.
 
@@ -43,7 +45,7 @@ def trustworthiness(
     X, Y : array-like of shape (n, d) and (n, 2 or 3)
     k : int, default 15
         Number of neighbours, less than n / 2.
-    metric, max_rows, random_state
+    metric, max_rows, random_state, device
         See :mod:`dtsne.quality`. For a sample of rows their number takes the place of the first n.
 
     Returns
@@ -51,7 +53,7 @@ def trustworthiness(
     float
         1 if all neighbours in the map are neighbours in the data.
     """
-    spaces = check_spaces(X, Y, metric)
+    spaces = check_spaces(X, Y, metric, device)
     k = check_rank_count(k, spaces.n)
     rows = choose_rows(spaces.n, max_rows, random_state)
     neighbors, _ = map_neighbors(spaces.map, k, queries=rows)
@@ -66,6 +68,7 @@ def continuity(
     metric: Metric = "euclidean",
     max_rows: int = DEFAULT_MAX_ROWS,
     random_state: RandomState = 0,
+    device: Any = "cpu",
 ) -> float:
     """Measure how far neighbours in the data are from being neighbours in the map.
 
@@ -76,7 +79,7 @@ def continuity(
     X, Y : array-like of shape (n, d) and (n, 2 or 3)
     k : int, default 15
         Number of neighbours, less than n / 2.
-    metric, max_rows, random_state
+    metric, max_rows, random_state, device
         See :mod:`dtsne.quality`.
 
     Returns
@@ -84,12 +87,10 @@ def continuity(
     float
         1 if all neighbours in the data are neighbours in the map.
     """
-    from dtsne._neighbors import nearest_neighbors
-
-    spaces = check_spaces(X, Y, metric)
+    spaces = check_spaces(X, Y, metric, device)
     k = check_rank_count(k, spaces.n)
     rows = choose_rows(spaces.n, max_rows, random_state)
-    neighbors, _ = nearest_neighbors(spaces.data, k, queries=rows)
+    neighbors, _ = data_neighbors(spaces.data, k, queries=rows)
     return score_ranks(spaces.map, rows, neighbors)
 
 
@@ -101,6 +102,7 @@ def neighbor_recall(
     metric: Metric = "euclidean",
     max_rows: int = DEFAULT_MAX_ROWS,
     random_state: RandomState = 0,
+    device: Any = "cpu",
 ) -> float:
     """Return the share of the k nearest neighbours in the data that the map keeps.
 
@@ -113,7 +115,7 @@ def neighbor_recall(
     X, Y : array-like of shape (n, d) and (n, 2 or 3)
     k : int, default 15
         Number of neighbours, at most n − 1.
-    metric, max_rows, random_state
+    metric, max_rows, random_state, device
         See :mod:`dtsne.quality`.
 
     Returns
@@ -121,21 +123,17 @@ def neighbor_recall(
     float
         From 0 to 1; a map at random has k / (n − 1).
     """
-    spaces = check_spaces(X, Y, metric)
+    spaces = check_spaces(X, Y, metric, device)
     why = f"does not suit {spaces.n} points"
     k = check_count("k", k, least=1, most=spaces.n - 1, why=why)
     return share_kept(find_neighborhoods(spaces, k, max_rows, random_state), spaces.n)
 
 
-def score_ranks(points: FloatArray, rows: IntArray, neighbors: IntArray) -> float:
+def score_ranks(points: Any, rows: IntArray, neighbors: IntArray) -> float:
     """Score by their ranks in one space the neighbours found in the other."""
-    from dtsne.quality._kernels import ranks
-
     n = len(points)
     k = neighbors.shape[1]
-    columns = np.ascontiguousarray(points.T)
-    found = ranks(columns, rows.astype(np.int64), neighbors.astype(np.int64))
-    excess = int(np.maximum(found - k, 0).sum())
+    excess = int(np.maximum(ranks(points, rows, neighbors) - k, 0).sum())
     return float(1 - 2 * excess / (len(rows) * k * (2 * n - 3 * k - 1)))
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dtsne.quality._inputs import RandomState, Spaces, choose_rows
+from dtsne.quality._loops import data_neighbors
 
 if TYPE_CHECKING:
     from dtsne._typing import FloatArray, IntArray
@@ -44,26 +45,22 @@ def find_neighborhoods(
     spaces: Spaces, k: int, max_rows: int, random_state: RandomState
 ) -> Neighborhoods:
     """Search for the k nearest neighbours, around all rows or around a sample of them."""
-    from dtsne._neighbors import nearest_neighbors
-
     rows = choose_rows(spaces.n, max_rows, random_state)
-    data_indices, data_distances = nearest_neighbors(spaces.data, k, queries=rows)
+    data_indices, data_distances = data_neighbors(spaces.data, k, queries=rows)
     map_indices, map_distances = map_neighbors(spaces.map, k, queries=rows)
     return Neighborhoods(rows, data_indices, data_distances, map_indices, map_distances)
 
 
 def map_neighbors(
-    Y: FloatArray, k: int, *, queries: IntArray | None = None
+    Y: Any, k: int, *, queries: IntArray | None = None
 ) -> tuple[IntArray, FloatArray]:
     """Find the k nearest other points of rows of a map, as ``nearest_neighbors`` does, by a tree.
 
     Of points equally far from a row, those kept are sorted by index, but which of them are kept
     when not all can be is up to the tree.
     """
-    if Y.shape[1] > _MAX_TREE_DIMENSIONS:
-        from dtsne._neighbors import nearest_neighbors
-
-        return nearest_neighbors(Y, k, queries=queries)
+    if Y.shape[1] > _MAX_TREE_DIMENSIONS or not isinstance(Y, np.ndarray):
+        return data_neighbors(Y, k, queries=queries)
     from scipy.spatial import cKDTree
 
     rows = np.arange(len(Y)) if queries is None else queries

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dtsne.quality._clusters import ClusterRadii, compare_radii
 from dtsne.quality._densities import correlate_neighbor_distances, correlate_radii
@@ -112,6 +112,7 @@ def evaluate(
     max_rows: int = DEFAULT_MAX_ROWS,
     max_pairs: int = DEFAULT_MAX_PAIRS,
     random_state: RandomState = 0,
+    device: Any = "cpu",
 ) -> Quality:
     """Take all measures of a map, searching for neighbours once.
 
@@ -128,7 +129,7 @@ def evaluate(
         rows scaled to length 1.
     max_pairs : int, default 50,000,000
         See :func:`distance_correlation`.
-    metric, max_rows, random_state
+    metric, max_rows, random_state, device
         See :mod:`dtsne.quality`.
 
     Returns
@@ -137,7 +138,7 @@ def evaluate(
         Print it for a table; each value is that of the function of the measure, called with the
         same options.
     """
-    spaces = check_spaces(X, Y, metric)
+    spaces = check_spaces(X, Y, metric, device)
     n = spaces.n
     checked_labels = None if labels is None else check_labels(labels, n)
     asked = {"k": k, "k_neighborhood": k_neighborhood}

@@ -1,0 +1,291 @@
+"""The method on a GPU: that it is right, how fast it is, and what bounds it.
+
+Run with ``python benchmarks/gpu.py`` on a machine with a CUDA GPU. Real sets come from DTSNE_DATA.
+Times are of a whole `fit_transform` from an array of the host, warm, medians of five; ``--only
+check|fits|phases|peers`` does a part. ``--only fits --device cpu`` fits on the CPU, for comparison,
+and ``--device torch-cpu`` tries the script without a GPU.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import time
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from dtsne import DTSNE
+from dtsne._optimizer import SCALED, moved
+from dtsne.datasets import load
+from dtsne.gpu._affinities import sparse_affinities
+from dtsne.gpu._arrange import arrange
+from dtsne.gpu._attraction import attractive_forces
+from dtsne.gpu._cells import count_cells, sort_into_cells
+from dtsne.gpu._data import DevicePoints
+from dtsne.gpu._engine import four_numbers
+from dtsne.gpu._fft_repulsion import TorchFftRepulsion
+from dtsne.gpu._grid import convolve, gather, spread
+from dtsne.gpu._map_radii import neighbor_radii
+from dtsne.gpu._near import sum_near
+from dtsne.gpu._repulsion import exact_repulsion
+from dtsne.gpu._sigmas import find_sigmas
+from dtsne.quality import density_correlation, trustworthiness
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from dtsne._typing import FloatArray
+
+N_TIMES = 5
+ROWS_MEASURED = 2_000
+CYTOF_FILE = "multicenter_cytof.npz"
+N_PEERS = 20_000
+# Evaluations after which the plan of the FFT repulsion is that of a settled descent.
+N_TO_SETTLE = 200
+MIXTURE = (5_000_000, 50, 20)
+
+
+def main() -> None:
+    arguments = _arguments()
+    device = torch.device(arguments.device.removeprefix("torch-"))
+    parts = {"check": check, "fits": time_fits, "phases": time_phases, "peers": time_peers}
+    for name, part in parts.items():
+        if arguments.only in (None, name):
+            print(f"\n## {name}\n")
+            part(device, arguments)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--device", default="cuda", choices=["cuda", "cpu", "torch-cpu"])
+    parser.add_argument("--only", choices=["check", "fits", "phases", "peers"])
+    parser.add_argument("--sets", nargs="+", default=["mnist", "himc", "multicenter", "mixture"])
+    parser.add_argument("--times", type=int, default=N_TIMES)
+    return parser.parse_args()
+
+
+def points_of(name: str) -> FloatArray:
+    """Return a set as it is mapped; MNIST reduced to 50 principal components."""
+    if name == "mixture":
+        n, d, n_clusters = MIXTURE
+        rng = np.random.default_rng(0)
+        centres = 10.0 * rng.normal(size=(n_clusters, d))
+        which = rng.integers(n_clusters, size=n)
+        spread = np.linspace(1.0, 3.0, n_clusters)
+        noise = rng.standard_normal((n, d), dtype=np.float32)
+        return (centres[which] + spread[which, None] * noise).astype(np.float32)
+    if name == "multicenter":
+        raw = np.load(Path(os.environ["DTSNE_DATA"]) / CYTOF_FILE)["X"]
+        return np.asarray(np.arcsinh(raw / 5.0), np.float32)
+    X = load(name).X
+    if X.shape[1] > 50:
+        from sklearn.decomposition import PCA
+
+        X = PCA(50, svd_solver="covariance_eigh").fit_transform(X.astype(np.float64))
+    return np.ascontiguousarray(X, dtype=np.float32)
+
+
+def check(device: torch.device, arguments: argparse.Namespace) -> None:  # noqa: ARG001
+    """Compare with the CPU, and two fits with each other."""
+    tried: dict[str, dict[str, Any]] = {
+        "G10-d": {},
+        "G10-d, fft": {"method": "fft"},
+        "G10-d, 3 dimensions": {"n_components": 3, "method": "fft"},
+    }
+    for name, parameters in tried.items():
+        X = load(name.split(",")[0]).X
+        here = DTSNE(**parameters).fit(X)
+        there = DTSNE(device=device, **parameters).fit(X)
+        again = DTSNE(device=device, **parameters).fit(X)
+        same = "yes" if digest(there.embedding_) == digest(again.embedding_) else "NO"
+        r_here, r_there = (
+            density_correlation(X, model.embedding_, of="log") for model in (here, there)
+        )
+        print(
+            f"{name}: KL {here.kl_divergence_:.4f} on the CPU, {there.kl_divergence_:.4f} on "
+            f"{device}; log r {r_here:.3f} and {r_there:.3f}; the same bits twice: {same}"
+        )
+
+
+def time_fits(device: torch.device, arguments: argparse.Namespace) -> None:
+    print("| set | points | s (median) | least | most | iterations | KL | log r | trust | GiB |")
+    print("|---|---|---|---|---|---|---|---|---|---|")
+    for name in arguments.sets:
+        X = points_of(name)
+        taken = []
+        times = 1 if name == "mixture" else arguments.times + 1
+        for _ in range(times):
+            if device.type == "cuda":
+                torch.cuda.empty_cache()
+                torch.cuda.reset_peak_memory_stats()
+                torch.cuda.synchronize()
+            started = time.perf_counter()
+            model = DTSNE(device="cpu" if arguments.device == "cpu" else device).fit(X)
+            taken.append(time.perf_counter() - started)
+        warm = taken[1:] or taken
+        peak = torch.cuda.max_memory_allocated() / 2**30 if device.type == "cuda" else float("nan")
+        rows = min(ROWS_MEASURED, len(X))
+        log_r = (
+            density_correlation(X, model.embedding_, of="log", max_rows=rows)
+            if len(X) < 10**6
+            else np.nan
+        )
+        trust = trustworthiness(X, model.embedding_, max_rows=rows) if len(X) < 10**6 else np.nan
+        print(
+            f"| {name} | {len(X):,} × {X.shape[1]} | {median(warm):.2f} | {min(warm):.2f} | "
+            f"{max(warm):.2f} | {model.n_iter_} | {model.kl_divergence_:.4f} | {log_r:.3f} | "
+            f"{trust:.3f} | {peak:.1f} |"
+        )
+        phases = ", ".join(f"{phase} {seconds:.3f}" for phase, seconds in model.timings_.items())
+        print(f"<!-- first {taken[0]:.2f} s; {phases} -->")
+
+
+def time_phases(device: torch.device, arguments: argparse.Namespace) -> None:  # noqa: ARG001
+    """Print what each part takes, beside what its bytes and operations would need."""
+    bandwidth, rate = measured_bandwidth(device), measured_rate(device)
+    print(f"copy {bandwidth / 1e12:.2f} TB/s, products in float32 {rate / 1e12:.0f} TFLOP/s\n")
+    X = torch.as_tensor(points_of("mnist"), device=device)
+    model = DTSNE(device=device).fit(X)
+    n, d = X.shape
+    k = int(3 * model.perplexity_)
+    points = DevicePoints(X - X.mean(dim=0), 1.0)
+    indices, distances, _ = points.neighbors(k)
+    length = float(distances[:, -1].median())
+    squared = (distances / length) ** 2
+    sigmas = find_sigmas(squared, model.perplexity_)
+    P = sparse_affinities(indices, squared, sigmas)
+    y = (model.embedding_ - model.embedding_.mean(dim=0)).float()
+    scales = model.kernel_scale_.float()
+    numbers = four_numbers(y, scales)
+    repulsion = TorchFftRepulsion(2, 0.01)
+    for _ in range(N_TO_SETTLE):
+        repulsion(y, scales)
+    plan = repulsion.plan
+    assert plan is not None
+    box = repulsion._measured(y)
+    cells = sort_into_cells(
+        y, box.origin, plan.cell_width, count_cells(box.extent.tolist(), plan.cell_width)
+    )
+    taken = arrange(y, scales, plan.weights, cells.order, box.origin, plan.spacing, plan.grid_shape)
+    grid = spread(taken.positions, taken.weights, plan.grid_shape[::-1])
+    potentials = convolve(grid, plan.spectra, plan.padded_shape[::-1])
+    in_cell = torch.diff(cells.starts).double()
+    n_near = 25.0 * float((in_cell**2).sum())
+    n_nodes, size = grid.shape[0], float(np.prod(plan.padded_shape))
+    at, wide = y.double(), scales.double()
+    ones = torch.ones_like(at)
+    print(
+        f"{n:,} points, {P.values.numel():,} pairs of P; cutoff {plan.cutoff:.2f}, grid "
+        f"{plan.grid_shape}, {n_nodes} scale nodes, {n_near / n:.0f} near pairs a point\n"
+    )
+    print("| part | ms | bytes, GB | operations, G | bound, ms | ratio |")
+    print("|---|---|---|---|---|---|")
+
+    def row(name: str, call: Callable[[], Any], n_bytes: float, n_operations: float) -> None:
+        seconds = least_seconds(call, device)
+        bound = max(n_bytes / bandwidth, n_operations / rate)
+        print(
+            f"| {name} | {1e3 * seconds:.3f} | {n_bytes / 1e9:.3f} | {n_operations / 1e9:.1f} | "
+            f"{1e3 * bound:.3f} | {seconds / bound:.1f} |",
+            flush=True,
+        )
+
+    row("neighbours", lambda: points.neighbors(k), 4.0 * n * d + 8.0 * n * k, 2.0 * n * n * d)
+    row("σ", lambda: find_sigmas(squared, model.perplexity_), 4.0 * n * k, 30.0 * 10 * n * k)
+    row("P", lambda: sparse_affinities(indices, squared, sigmas),
+        8.0 * n * k + 8.0 * P.values.numel(), 0.0)  # fmt: skip
+    row("attraction", lambda: attractive_forces(P, numbers, n_axes=2),
+        8.0 * P.values.numel() + 28.0 * n, 13.0 * P.values.numel())  # fmt: skip
+    row("cells", lambda: sort_into_cells(y, box.origin, plan.cell_width, cells.counts),
+        24.0 * n, 0.0)  # fmt: skip
+    row("near pairs", lambda: sum_near(taken.relative, taken.scales, cells, plan.cutoff),
+        28.0 * n, 25.0 * n_near)  # fmt: skip
+    row("spread", lambda: spread(taken.positions, taken.weights, plan.grid_shape[::-1]),
+        n * (8.0 + 4.0 * n_nodes) + 12.0 * grid.numel(), 40.0 * n * n_nodes)  # fmt: skip
+    row("convolution", lambda: convolve(grid, plan.spectra, plan.padded_shape[::-1]),
+        size * n_nodes * 24.0 + 4.0 * plan.spectra.numel(),
+        5.0 * n_nodes * size * np.log2(size))  # fmt: skip
+    row("gather", lambda: gather(taken.positions, taken.weights, potentials),
+        n * (24.0 + 4.0 * n_nodes), 60.0 * n * n_nodes)  # fmt: skip
+    row("step", lambda: moved(at, 0.1 * at, ones, wide, 1e-3 * at, SCALED, momentum=0.9, step=1.0),
+        9.0 * 16.0 * n, 40.0 * n)  # fmt: skip
+    row("radii in the map", lambda: neighbor_radii(y, [30, 100]), 16.0 * n, 0.0)
+    row("all pairs, exactly", lambda: exact_repulsion(numbers, n_axes=2), 28.0 * n, 14.0 * n * n)
+    seconds = least_seconds(lambda: exact_repulsion(numbers, n_axes=2), device)
+    print(f"\nexact: {n * n / seconds / 1e12:.2f}·10¹² pairs/s")
+
+
+def measured_bandwidth(device: torch.device) -> float:
+    """Bytes read and written in a second by a large copy."""
+    values = torch.empty(2**28 if device.type == "cuda" else 2**24, device=device)
+    other = torch.empty_like(values)
+    return 2.0 * values.nbytes / least_seconds(lambda: other.copy_(values), device)
+
+
+def measured_rate(device: torch.device) -> float:
+    """Operations in a second by a large product of matrices in float32."""
+    n = 8192 if device.type == "cuda" else 512
+    matrix = torch.randn((n, n), device=device)
+    return 2.0 * n**3 / least_seconds(lambda: matrix @ matrix, device, times=5)
+
+
+def time_peers(device: torch.device, arguments: argparse.Namespace) -> None:  # noqa: ARG001
+    """Compare with TorchDR's t-SNE, where it is installed, on a part of MNIST."""
+    from importlib.util import find_spec
+
+    if find_spec("torchdr") is None:
+        print("TorchDR is not installed: pip install torchdr")
+        return
+    import torchdr
+
+    X = points_of("mnist")[np.random.default_rng(0).permutation(70_000)[:N_PEERS]]
+    peers: dict[str, Callable[[], Any]] = {
+        "dtsne": lambda: DTSNE(device=device).fit_transform(X),
+        "dtsne, density_scale=0": lambda: DTSNE(device=device, density_scale=0).fit_transform(X),
+        "TorchDR TSNE": lambda: torchdr.TSNE(
+            perplexity=100, device=str(device), random_state=0
+        ).fit_transform(torch.as_tensor(X, device=device)),
+    }
+    print(f"MNIST, {N_PEERS:,} points, perplexity 100, warm\n")
+    print("| method | s | log r | trust |")
+    print("|---|---|---|---|")
+    for name, fit in peers.items():
+        fit()
+        started = time.perf_counter()
+        found = fit()
+        if device.type == "cuda":
+            torch.cuda.synchronize()
+        seconds = time.perf_counter() - started
+        Y = found.detach().cpu().numpy() if isinstance(found, torch.Tensor) else np.asarray(found)
+        log_r = density_correlation(X, Y, of="log", max_rows=ROWS_MEASURED)
+        trust = trustworthiness(X, Y, max_rows=ROWS_MEASURED)
+        print(f"| {name} | {seconds:.2f} | {log_r:.3f} | {trust:.3f} |", flush=True)
+
+
+def digest(values: Any) -> str:
+    return hashlib.sha256(np.ascontiguousarray(values).tobytes()).hexdigest()[:12]
+
+
+def least_seconds(function: Callable[[], Any], device: torch.device, times: int = 20) -> float:
+    """Median seconds of a call on the device."""
+    for _ in range(3):
+        function()
+    found = []
+    for _ in range(times):
+        if device.type == "cuda":
+            torch.cuda.synchronize()
+        started = time.perf_counter()
+        function()
+        if device.type == "cuda":
+            torch.cuda.synchronize()
+        found.append(time.perf_counter() - started)
+    return median(found)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,90 @@
+"""What :class:`dtsne._backend.Backend` asks for, on a device of PyTorch."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from dtsne._estimate import check_job
+from dtsne.gpu._affinities import dense_affinities, sparse_affinities
+from dtsne.gpu._engine import TorchEngine
+from dtsne.gpu._fft_repulsion import TorchFftRepulsion
+from dtsne.gpu._input import prepare
+from dtsne.gpu._memory import free_memory, peak_memory, said_shortage
+from dtsne.gpu._sigmas import find_sigmas
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from dtsne._data import Data
+    from dtsne._estimate import Job
+    from dtsne._timings import Timings
+    from dtsne._typing import FloatArray
+
+_LOGGER = logging.getLogger(__name__)
+
+
+class TorchBackend:
+    """Tensors on one device; all but the map and its scales in float32."""
+
+    max_exact = 10_000
+
+    def __init__(self, device: Any) -> None:
+        self.device = device
+
+    @contextmanager
+    def session(self) -> Iterator[None]:
+        """See :class:`dtsne._backend.Backend`."""
+        with said_shortage():
+            if self.device.type != "cuda":
+                yield
+            else:
+                with torch.cuda.device(self.device):  # Triton launches on the current one
+                    yield
+
+    def check_job(self, job: Job) -> None:
+        """See :class:`dtsne._backend.Backend`."""
+        check_job(job, free_memory(self.device), peak_memory)
+        _LOGGER.info(
+            "%s points on %s, at most %.1f GiB", f"{job.n:,}", self.device, peak_memory(job) / 2**30
+        )
+
+    def prepare(self, X: Any, *, metric: str, n_pcs: int | None, neighbors: Any) -> Data:
+        """See :class:`dtsne._backend.Backend`."""
+        return prepare(X, self.device, metric=metric, n_pcs=n_pcs, neighbors=neighbors)
+
+    def arranged(self, indices: Any, distances: Any) -> tuple[None, Any, Any]:
+        """Leave them as they are: the positions of a million points fit into the cache."""
+        return None, indices, distances
+
+    def squared(self, distances: Any, length: float) -> Any:
+        """See :class:`dtsne._backend.Backend`."""
+        return (distances / length) ** 2
+
+    def find_sigmas(self, squared: Any, perplexity: float, *, skip_diagonal: bool) -> Any:
+        """See :class:`dtsne._backend.Backend`."""
+        return find_sigmas(squared, perplexity, skip_diagonal=skip_diagonal)
+
+    def dense_affinities(self, squared: Any, sigmas: Any) -> Any:
+        """See :class:`dtsne._backend.Backend`."""
+        return dense_affinities(squared, sigmas)
+
+    def sparse_affinities(self, indices: Any, squared: Any, sigmas: Any) -> Any:
+        """See :class:`dtsne._backend.Backend`."""
+        return sparse_affinities(indices, squared, sigmas)
+
+    def engine(
+        self, affinities: Any, n_components: int, fft_tolerance: float | None, timings: Timings
+    ) -> TorchEngine:
+        """See :class:`dtsne._backend.Backend`."""
+        repulsion = None
+        if fft_tolerance is not None:
+            repulsion = TorchFftRepulsion(n_components, fft_tolerance)
+        return TorchEngine(affinities, repulsion, timings)
+
+    def array(self, values: FloatArray) -> Any:
+        """See :class:`dtsne._backend.Backend`."""
+        return torch.as_tensor(values, dtype=torch.float64, device=self.device)

@@ -1,0 +1,69 @@
+"""Which device to work on, and whether it is there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+OLDEST_TORCH = (2, 4)
+
+
+def resolve_device(asked: Any) -> Any:
+    """Return a device of PyTorch, or say why it cannot be had and what to do."""
+    torch = _torch(f"device={str(asked)!r}")
+    try:
+        device = torch.device(asked)
+    except (RuntimeError, TypeError) as error:
+        raise ValueError(
+            f"device={asked!r} is not known; choose 'cpu', 'cuda', 'cuda:1' or 'auto'."
+        ) from error
+    if device.type == "cpu":
+        return device
+    if device.type != "cuda":
+        raise ValueError(f"device={str(asked)!r} is not supported; choose 'cpu', 'cuda' or 'auto'.")
+    if not torch.cuda.is_available():
+        built = getattr(torch.version, "cuda", None)
+        why = (
+            f"it was built for CUDA {built}, but finds no GPU or driver"
+            if built
+            else "this build of it is for the CPU only"
+        )
+        raise RuntimeError(
+            f"device={str(asked)!r} needs a CUDA GPU, and PyTorch {torch.__version__} sees none: "
+            f"{why}. Use device='cpu', or 'auto', which takes a GPU where there is one."
+        )
+    index = torch.cuda.current_device() if device.index is None else device.index
+    if index >= torch.cuda.device_count():
+        raise RuntimeError(
+            f"device={str(asked)!r} is not there: PyTorch sees {torch.cuda.device_count()} GPU(s), "
+            "counted from 0."
+        )
+    return torch.device("cuda", index)
+
+
+def has_cuda() -> bool:
+    """Whether PyTorch is installed, is not too old, and sees a GPU."""
+    from importlib.util import find_spec
+
+    if find_spec("torch") is None:
+        return False
+    import torch
+
+    return _version(torch) >= OLDEST_TORCH and bool(torch.cuda.is_available())
+
+
+def _torch(what: str) -> Any:
+    try:
+        import torch
+    except ImportError as error:
+        raise ImportError(f'{what} needs PyTorch: pip install "dtsne[gpu]"') from error
+    if _version(torch) < OLDEST_TORCH:
+        oldest = ".".join(map(str, OLDEST_TORCH))
+        raise ImportError(
+            f"{what} needs PyTorch {oldest} or newer, and {torch.__version__} is installed: "
+            'pip install --upgrade "dtsne[gpu]"'
+        )
+    return torch
+
+
+def _version(torch: Any) -> tuple[int, ...]:
+    return tuple(int(part) for part in torch.__version__.split("+")[0].split(".")[:2])

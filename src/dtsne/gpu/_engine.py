@@ -1,0 +1,102 @@
+"""The engine of a device: attraction over the pairs of P, and repulsion, in float32."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from dtsne._engine import Evaluation
+from dtsne._timings import Timings
+from dtsne.gpu._attraction import attractive_cost, attractive_forces
+from dtsne.gpu._graph import Recorder
+from dtsne.gpu._repulsion import exact_repulsion
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from dtsne._fft_control import PlannedRepulsion
+    from dtsne._optimizer import State
+
+
+class TorchEngine:
+    """See :class:`dtsne._engine.Engine`; maps, scales and gradients are tensors in float64.
+
+    Within, everything is float32 but for sums over all points: Z and KL. Nothing waits for the
+    device but the decisions of the FFT repulsion, and KL where it is asked for.
+    """
+
+    def __init__(
+        self,
+        affinities: Any,
+        repulsion: PlannedRepulsion | None = None,
+        timings: Timings | None = None,
+    ) -> None:
+        self._affinities = affinities
+        self._repulsion = repulsion
+        self._timings = Timings() if timings is None else timings
+        self._negative_entropy = affinities.negative_entropy
+        self._scales: Any = None  # as they came, and
+        self._single: Any = None  # in float32
+        self._centre: Any = None
+        self._recorder = Recorder()
+
+    def evaluate(
+        self, embedding: Any, scales: Any, *, exaggeration: float = 1.0, with_kl: bool = False
+    ) -> Evaluation:
+        """See :class:`dtsne._engine.Engine`."""
+        n_components = embedding.shape[1]
+        if self._scales is not scales:  # the same object as long as they are the same
+            self._scales, self._single = scales, scales.float()
+            # No step moves the middle of the map, so that it need not be found every time.
+            self._centre = embedding.mean(dim=0)
+        centred = (embedding - self._centre).float()
+        points = four_numbers(centred, self._single)
+        with self._timings.phase("attraction"):
+            attraction = attractive_forces(self._affinities, points, n_axes=n_components)
+        with self._timings.phase("repulsion"):
+            if self._repulsion is None:
+                repulsion, sums = exact_repulsion(points, n_axes=n_components)
+                normaliser: Any = sums.sum()
+            else:
+                repulsion, normaliser = self._repulsion(centred, self._single)
+        pull = attraction[:, :n_components].double()
+        # 4 (pull · exaggeration − repulsion / Z), in as few launches as may be.
+        gradient = torch.addcdiv(
+            (4.0 * exaggeration) * pull,
+            repulsion[:, :n_components].double(),
+            torch.as_tensor(normaliser, dtype=torch.float64, device=pull.device),
+            value=-4.0,
+        )
+        kl = None
+        if with_kl:
+            with self._timings.phase("attraction"):
+                cost = attractive_cost(self._affinities, points, n_axes=n_components)
+                kl = self._negative_entropy + float(cost) + float(np.log(float(normaliser)))
+        return Evaluation(gradient, kl)
+
+    def repeat(self, iterate: Callable[[State], State], state: State, n: int) -> State:
+        """See :class:`dtsne._engine.RepeatingEngine`."""
+        before, n_done = state, 0
+        embedding: Any = state.embedding
+        if embedding.is_cuda:
+            if self._repulsion is None:
+                return self._recorder.repeat(iterate, state, n, (state.scales,))
+            n_done = min(n, self._repulsion.n_without_decisions(self._single))
+            if n_done:
+                same = (state.scales, self._repulsion.plan)
+                with self._repulsion.deciding_nothing(n_done):
+                    state = self._recorder.repeat(iterate, state, n_done, same)
+                if not self._repulsion.holds((state.embedding - self._centre).float()):
+                    state, n_done = before, 0  # some points left the grid: once more, with care
+        for _ in range(n - n_done):
+            state = iterate(state)
+        return state
+
+
+def four_numbers(centred: Any, scales: Any) -> Any:
+    """(2y, s) of every point, side by side, of shape (n, 4); unused axes are 0."""
+    n, n_axes = centred.shape
+    unused = [centred.new_zeros((n, 3 - n_axes))] if n_axes < 3 else []
+    return torch.cat([2.0 * centred, *unused, scales[:, None]], dim=1)

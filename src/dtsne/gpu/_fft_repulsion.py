@@ -1,0 +1,145 @@
+"""Repulsion in linear time on a device: the pieces of :mod:`dtsne._fft_repulsion` as tensors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from dtsne._fft_control import PlannedRepulsion, Sampled
+from dtsne._fft_kernels import STENCIL
+from dtsne._fft_plan import Box, Plan, Work, far_kernel, grid_shape
+from dtsne.gpu._arrange import arrange, join
+from dtsne.gpu._cells import cells_of, count_cells, sort_into_cells
+from dtsne.gpu._engine import four_numbers
+from dtsne.gpu._grid import convolve, gather, spread
+from dtsne.gpu._near import sum_near
+from dtsne.gpu._repulsion import exact_repulsion, repulsion_of_rows
+
+if TYPE_CHECKING:
+    from dtsne._fft_plan import ScaleNodes
+    from dtsne._typing import FloatArray, IntArray
+
+# Lengths of grids are whole numbers of this: few different ones, whose transforms stay planned.
+_STEP = 32
+# More cells than this for each point are more work than the points in them.
+_MANY_CELLS_PER_POINT = 64
+# More room than on the CPU: a map that grows out of its grid while nobody looks is a loss of time.
+_ROOM = 1.15
+# Nodes of kernels, in float64, that are transformed at once: half a gigabyte with all temporaries.
+_NODES_AT_ONCE = 2**24
+
+
+class TorchFftRepulsion(PlannedRepulsion):
+    """For coordinates of shape (n, n_components), in float32, and scales likewise."""
+
+    counts_slowly = True
+    work = Work(fft=0.002, product=0.004, stencil=0.01, pair=0.002, launched=1e5)
+
+    def _measured(self, coordinates: Any) -> Box:
+        low, high = coordinates.amin(dim=0), coordinates.amax(dim=0)
+        ends = torch.stack([low, high]).double().cpu().numpy()
+        return Box(coordinates.T, low, ends[1] - ends[0])
+
+    def _largest_box(self, plan: Plan, coordinates: Any) -> Box:
+        extent = (np.array(plan.grid_shape) - STENCIL) * plan.spacing
+        return Box(coordinates.T, coordinates.amin(dim=0), extent)
+
+    def _exact(self, coordinates: Any, scales: Any) -> tuple[Any, Any]:
+        forces, sums = exact_repulsion(four_numbers(coordinates, scales), n_axes=self._n_components)
+        return forces, sums.sum()
+
+    def _truth(self, rows: IntArray, coordinates: Any, scales: Any) -> Sampled:
+        points = four_numbers(coordinates, scales)
+        chosen = torch.as_tensor(rows, device=points.device)
+        forces, sums = repulsion_of_rows(chosen, points, n_axes=self._n_components)
+        used = forces[:, : self._n_components].double().T
+        return Sampled(used.cpu().numpy(), sums.double().cpu().numpy())
+
+    def _make_plan(
+        self, cutoff: float, spacing: float, extent: FloatArray, nodes: ScaleNodes, scales: Any
+    ) -> Plan:
+        shape = tuple(-(-length // _STEP) * _STEP for length in grid_shape(_ROOM * extent, spacing))
+        padded = tuple(2 * length for length in shape)
+        at = torch.as_tensor(nodes.values, device=scales.device)
+        first, second = torch.triu_indices(len(at), len(at), device=scales.device)
+        axes = [_distances_along(length, spacing, scales.device) for length in padded[::-1]]
+        squared = _sum_of_axes([axis**2 for axis in axes])
+        transfer = _sum_of_axes([_log_transfer(length, scales.device) for length in padded[::-1]])
+        inverse = torch.exp(-transfer[..., : padded[0] // 2 + 1])
+        sums = (at[first] + at[second]).reshape(-1, *[1] * len(shape))
+        constants = torch.zeros((len(at), len(at)), dtype=torch.float64, device=scales.device)
+        spectra = torch.empty((len(sums), *inverse.shape), device=scales.device)
+        at_once = max(1, _NODES_AT_ONCE // squared.numel())
+        for begin in range(0, len(sums), at_once):
+            some = slice(begin, begin + at_once)
+            kernels = far_kernel(squared, sums[some], cutoff)
+            if cutoff == 0:
+                least = kernels.flatten(1).amin(dim=1)
+                constants[first[some], second[some]] = least
+                constants[second[some], first[some]] = least
+                kernels -= least.reshape(-1, *[1] * len(shape))
+            spectra[some] = (
+                torch.fft.rfftn(kernels, dim=tuple(range(1, 1 + len(shape)))).real * inverse
+            )
+        weights = nodes.weights(scales.double()).float()
+        return Plan(cutoff, spacing, shape, padded, nodes, weights, spectra, constants)
+
+    def _evaluate(self, plan: Plan, box: Box, scales: Any) -> Any:
+        width = plan.cell_width
+        coordinates = box.used.T
+        counts = count_cells(box.extent.tolist(), width)
+        cells = sort_into_cells(coordinates, box.origin, width, counts)
+        points = arrange(
+            coordinates, scales, plan.weights, cells.order, box.origin, plan.spacing,
+            plan.grid_shape,
+        )  # fmt: skip
+        grid = spread(points.positions, points.weights, plan.grid_shape[::-1])
+        potentials = convolve(grid, plan.spectra, plan.padded_shape[::-1])
+        far = gather(points.positions, points.weights, potentials)
+        near = None
+        if plan.cutoff > 0:
+            near = sum_near(points.relative, points.scales, cells, plan.cutoff)
+        else:
+            whole = plan.constants @ points.weights.sum(dim=0, dtype=torch.float64)
+            far[:, 3] += (points.weights.double() @ whole).float()
+        return join(far, near, points.scales, cells.order, plan.cutoff, plan.spacing)
+
+    def _sampled(self, found: Any, rows: IntArray) -> Sampled:
+        chosen = found[torch.as_tensor(rows, device=found.device)].double().cpu().numpy()
+        return Sampled(chosen[:, : self._n_components].T, chosen[:, 3])
+
+    def _whole(self, found: Any, coordinates: Any) -> tuple[Any, Any]:  # noqa: ARG002
+        return found[:, :3], found[:, 3].sum(dtype=torch.float64)
+
+    def _pairs_in_cells(self, box: Box, width: float) -> float:
+        counts = count_cells(box.extent.tolist(), width)
+        n_cells = int(np.prod(counts, dtype=np.int64))
+        n = box.used.shape[1]
+        if n_cells > _MANY_CELLS_PER_POINT * n:
+            return float("inf")  # cells of hardly any points: larger ones are better
+        cells = cells_of(box.used.T, box.origin, width, counts).long()
+        in_cell = torch.zeros(n_cells, dtype=torch.int32, device=cells.device)
+        in_cell.scatter_add_(0, cells, torch.ones_like(cells, dtype=torch.int32))
+        return float((in_cell.double() ** 2).sum())
+
+
+def _distances_along(length: int, spacing: float, device: Any) -> Any:
+    """Distance of the nodes of a periodic axis from its first."""
+    steps = torch.arange(length, device=device, dtype=torch.float64)
+    return torch.minimum(steps, length - steps) * spacing
+
+
+def _log_transfer(length: int, device: Any) -> Any:
+    """Logarithm of the spectrum of spreading and gathering with B-splines along one axis."""
+    frequency = torch.arange(length, device=device, dtype=torch.float64) / length
+    return 2.0 * torch.log((2.0 + torch.cos(2.0 * torch.pi * frequency)) / 3.0)
+
+
+def _sum_of_axes(along: list[Any]) -> Any:
+    """Add what belongs to the axes of a grid, each along its own."""
+    total = along[0]
+    for part in along[1:]:
+        total = total[..., None] + part
+    return total

@@ -1,0 +1,49 @@
+"""The loops over points, where the points are: arrays of numpy on the CPU, tensors on their device.
+
+The formulas of the measures are elsewhere, and are the same for both.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from dtsne._typing import FloatArray, IntArray
+
+
+def data_neighbors(
+    points: Any, k: int, *, queries: IntArray | None = None
+) -> tuple[IntArray, FloatArray]:
+    """Find the k nearest other points of rows; see :func:`dtsne._neighbors.nearest_neighbors`."""
+    if isinstance(points, np.ndarray):
+        from dtsne._neighbors import nearest_neighbors
+
+        return nearest_neighbors(points, k, queries=queries)
+    from dtsne.gpu import _quality
+
+    return _quality.neighbors(points, k, queries)
+
+
+def ranks(points: Any, rows: IntArray, neighbors: IntArray) -> IntArray:
+    """Rank neighbors[r] among all points from rows[r]; see :func:`dtsne.quality._kernels.ranks`."""
+    if isinstance(points, np.ndarray):
+        from dtsne.quality import _kernels
+
+        columns = np.ascontiguousarray(points.T)
+        return _kernels.ranks(columns, rows.astype(np.int64), neighbors.astype(np.int64))
+    from dtsne.gpu import _quality
+
+    return _quality.ranks(points, rows, neighbors)
+
+
+def pair_sums(X: Any, Y: Any, n_offsets: int, shift_x: float, shift_y: float) -> FloatArray:
+    """Sum over the pairs of each point; see :func:`dtsne.quality._kernels.pair_sums`."""
+    if isinstance(X, np.ndarray):
+        from dtsne.quality import _kernels
+
+        return _kernels.pair_sums(X, Y, n_offsets, shift_x, shift_y)
+    from dtsne.gpu import _quality
+
+    return _quality.pair_sums(X, Y, n_offsets, shift_x, shift_y)

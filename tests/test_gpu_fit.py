@@ -1,0 +1,241 @@
+"""Whole fits by PyTorch, on the CPU: the same map, the same interface, clear errors."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+import types
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.neighbors import NearestNeighbors
+
+from dtsne import DTSNE
+from dtsne.datasets import load
+from dtsne.quality import density_correlation, trustworthiness
+
+torch = pytest.importorskip("torch")
+DEVICE = torch.device("cpu")
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="module")
+def blobs():
+    X, labels, _ = load("2D-samples")
+    return np.hstack([X, 0.1 * X[:, ::-1] ** 2])[::2], labels[::2]
+
+
+def compare(X, **parameters):
+    here = DTSNE(perplexity=20, **parameters).fit(X)
+    there = DTSNE(perplexity=20, device=DEVICE, **parameters).fit(X)
+    return here, there
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("method", ["exact", "fft"])
+def test_the_map_is_as_good_as_that_of_the_cpu(blobs, monkeypatch, sparse, method):
+    if sparse:
+        monkeypatch.setattr("dtsne._estimator._MAX_DENSE", 100)
+    X = blobs[0]
+    here, there = compare(X, method=method, max_iter=150, tol=0)
+    np.testing.assert_allclose(there.sigma_, here.sigma_, rtol=1e-4)
+    assert there.kl_divergence_ == pytest.approx(here.kl_divergence_, rel=0.01)
+    assert there.n_calibrations_ == here.n_calibrations_ == 5
+    for measure in (density_correlation, trustworthiness):
+        k = 20 if measure is density_correlation else 15
+        assert measure(X, there.embedding_, k=k) == pytest.approx(
+            measure(X, here.embedding_, k=k), abs=0.01
+        )
+
+
+@pytest.mark.parametrize("n_components", [1, 3])
+def test_other_dimensions(blobs, n_components):
+    _, there = compare(blobs[0], n_components=n_components, method="fft", max_iter=30, tol=0)
+    assert there.embedding_.shape == (len(blobs[0]), n_components)
+    assert np.isfinite(there.embedding_).all()
+
+
+def test_two_fits_give_the_same_bits(blobs):
+    maps = [
+        DTSNE(perplexity=20, device=DEVICE, method="fft", max_iter=60, tol=0).fit_transform(
+            blobs[0]
+        )
+        for _ in range(2)
+    ]
+    np.testing.assert_array_equal(*maps)
+
+
+def test_the_paper_s_descent_is_the_same_code(blobs):
+    here, there = compare(blobs[0], optimizer="paper", max_iter=40)
+    assert there.kl_divergence_ == pytest.approx(here.kl_divergence_, rel=0.01)
+
+
+@pytest.mark.parametrize("metric", ["cosine", "correlation", "manhattan", "precomputed"])
+def test_other_distances(blobs, metric):
+    from scipy.spatial.distance import cdist
+
+    X = blobs[0] + 20.0
+    given = cdist(X, X) if metric == "precomputed" else X
+    here, there = compare(given, metric=metric, max_iter=20, tol=0)
+    np.testing.assert_allclose(there.sigma_, here.sigma_, rtol=2e-3)
+
+
+def test_given_neighbours(blobs):
+    X = blobs[0]
+    graph = NearestNeighbors(n_neighbors=70).fit(X).kneighbors_graph(mode="distance")
+    here, there = compare(X, neighbors=graph, max_iter=20, tol=0)
+    np.testing.assert_allclose(there.sigma_, here.sigma_, rtol=1e-4)
+
+
+def test_sparse_data_and_a_reduction():
+    from scipy.sparse import csr_array
+
+    rng = np.random.default_rng(0)
+    X = rng.poisson(0.3, size=(300, 80)).astype(float)
+    for given in (X, csr_array(X)):
+        here, there = compare(given, n_pcs=10, max_iter=20, tol=0)
+        np.testing.assert_allclose(there.sigma_, here.sigma_, rtol=1e-3)
+
+
+def test_copies_are_moved_apart(blobs):
+    X = np.vstack([blobs[0], np.repeat(blobs[0][:1], 50, axis=0)])
+    with pytest.warns(UserWarning, match="copies as the perplexity"):
+        model = DTSNE(perplexity=20, device=DEVICE, max_iter=30, tol=0).fit(X)
+    assert np.isfinite(model.embedding_).all()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.int64])
+def test_tensors_come_in_and_go_out(blobs, dtype):
+    X = torch.tensor(100 * blobs[0]).to(dtype)
+    model = DTSNE(perplexity=20, device=DEVICE, max_iter=20, tol=0)
+    Y = model.fit_transform(X)
+    assert isinstance(Y, torch.Tensor)
+    assert Y.dtype == (torch.float32 if dtype == torch.float32 else torch.float64)
+    assert isinstance(model.sigma_, torch.Tensor)
+    assert model.n_features_in_ == 4
+    of_numpy = DTSNE(perplexity=20, device=DEVICE, max_iter=20, tol=0).fit_transform(X.numpy())
+    assert isinstance(of_numpy, np.ndarray)
+    np.testing.assert_allclose(Y, of_numpy, rtol=1e-3, atol=1e-3)
+    assert model.report().whole.n == len(X)
+
+
+def test_tensors_of_the_cpu_are_taken_by_the_cpu_too(blobs):
+    Y = DTSNE(perplexity=20, max_iter=20, tol=0).fit_transform(torch.tensor(blobs[0]))
+    assert isinstance(Y, torch.Tensor)
+
+
+def test_what_else_an_estimator_has(blobs, tmp_path):
+    X, labels = blobs
+    seen = []
+
+    def callback(iteration, kl, shown):
+        seen.append((iteration, type(shown)))
+        return iteration >= 20
+
+    model = DTSNE(perplexity=20, device=DEVICE, callback=callback, random_state=0, init="random")
+    model.fit(X)
+    assert seen == [(0, np.ndarray), (10, np.ndarray), (20, np.ndarray)]
+    assert clone(model).device == DEVICE
+    again = pickle.loads(pickle.dumps(model.set_params(callback=None)))
+    np.testing.assert_array_equal(again.embedding_, model.embedding_)
+    assert model.report(labels=labels).ratios is not None
+
+
+def test_a_fit_goes_on_from_its_checkpoint(blobs, tmp_path):
+    parameters = {"perplexity": 20, "device": DEVICE, "method": "exact"}
+    whole = DTSNE(**parameters).fit(blobs[0])
+
+    def interrupt(iteration, kl, shown):
+        if iteration == 60:
+            raise KeyboardInterrupt
+
+    path = tmp_path / "fit.npz"
+    with pytest.raises(KeyboardInterrupt):
+        DTSNE(**parameters, callback=interrupt, checkpoint=path).fit(blobs[0])
+    resumed = DTSNE(**parameters, checkpoint=path).fit(blobs[0])
+    np.testing.assert_allclose(resumed.embedding_, whole.embedding_, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("bad", "said"),
+    [
+        (torch.ones(5), "2D array"),
+        (torch.ones(3, 2), "minimum of 4"),
+        (torch.full((20, 2), float("nan")), "NaN or infinity"),
+        (torch.ones(20, 2, dtype=torch.complex64), "Complex"),
+        (torch.ones(20, 2), "All rows of X are equal"),
+    ],
+)
+def test_bad_tensors_are_refused(bad, said):
+    with pytest.raises(ValueError, match=said):
+        DTSNE(device=DEVICE).fit(bad)
+
+
+def test_rows_without_a_direction_are_refused(blobs):
+    X = torch.tensor(blobs[0])
+    X[0] = 0
+    for metric, said in (("cosine", "no direction"), ("correlation", "correlate with nothing")):
+        with pytest.raises(ValueError, match=said):
+            DTSNE(device=DEVICE, metric=metric).fit(X)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_a_gpu_that_is_not_there(blobs):
+    with pytest.raises(RuntimeError, match=r"sees none: .*device='cpu'"):
+        DTSNE(device="cuda").fit(blobs[0])
+    auto = DTSNE(perplexity=20, device="auto", max_iter=20, tol=0).fit(blobs[0])
+    cpu = DTSNE(perplexity=20, max_iter=20, tol=0).fit(blobs[0])
+    np.testing.assert_array_equal(auto.embedding_, cpu.embedding_)
+
+
+def test_devices_that_are_none(blobs):
+    with pytest.raises(ValueError, match="'tpu' is not known"):
+        DTSNE(device="tpu").fit(blobs[0])
+    with pytest.raises(ValueError, match="not supported"):
+        DTSNE(device=torch.device("meta")).fit(blobs[0])
+
+
+def test_pytorch_that_is_missing_or_old(blobs, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(ImportError, match=r'pip install "dtsne\[gpu\]"'):
+        DTSNE(device="cuda").fit(blobs[0])
+    old = types.ModuleType("torch")
+    old.__version__ = "1.13.1+cu117"
+    monkeypatch.setitem(sys.modules, "torch", old)
+    with pytest.raises(ImportError, match=r"2\.4 or newer, and 1\.13\.1"):
+        DTSNE(device="cuda").fit(blobs[0])
+
+
+def test_a_tensor_on_another_device_is_refused(blobs):
+    class Elsewhere:
+        device = "cuda:1"
+        ndim, shape, dtype = 2, (100, 2), "float32"
+
+        def __dlpack_device__(self):
+            return (2, 1)
+
+    with pytest.raises(ValueError, match=r"cuda:1.*device='auto'"):
+        DTSNE(device="cpu").fit(Elsewhere())
+
+
+def test_a_fit_that_has_no_room_is_refused_before_it_starts(blobs, monkeypatch):
+    monkeypatch.setattr("dtsne.gpu._backend.free_memory", lambda _: 10**6)
+    with pytest.raises(MemoryError, match=r"GiB are free; .*free some memory"):
+        DTSNE(perplexity=20, device=DEVICE).fit(blobs[0])
+
+
+def test_memory_that_runs_out_is_said(blobs, monkeypatch):
+    def run_out(*_, **__):
+        raise torch.cuda.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 GiB.")
+
+    monkeypatch.setattr("dtsne.gpu._data.nearest", run_out)
+    with pytest.raises(MemoryError, match=r"no memory left .*20\.00 GiB.*device='cpu'"):
+        DTSNE(perplexity=20, device=DEVICE).fit(blobs[0])
