@@ -137,6 +137,15 @@ def test_what_does_not_fit_into_memory(tmp_path, table, monkeypatch):
     assert "the memory does not suffice" in refused("embed", table, "-o", tmp_path / "m.csv", "-q")
 
 
+def test_a_device_that_is_not_there(tmp_path, table, monkeypatch):
+    torch = pytest.importorskip("torch")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr("dtsne.DTSNE.fit", lambda *_: pytest.fail("it was fitted"))
+    line = refused("embed", table, "-o", tmp_path / "m.csv", "--device", "cuda")
+    assert "--device cuda needs a CUDA GPU" in line
+    assert "Use --device cpu" in line
+
+
 # --- the command was called wrongly: 2 ---
 
 

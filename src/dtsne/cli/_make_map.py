@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from dtsne import DTSNE, __version__
+from dtsne._devices import device_for
 from dtsne.cli import _outputs
+from dtsne.cli._flags import in_flags
 from dtsne.cli._labels import as_groups, for_account
 from dtsne.cli._maps import in_obs
-from dtsne.cli._mistakes import mistakes
+from dtsne.cli._mistakes import UserError, mistakes
 from dtsne.cli._outputs import STDOUT
 from dtsne.cli._pages import page_of
 from dtsne.cli._running import STOPPED
@@ -59,6 +61,7 @@ class Job:
 def make_map(source: Path, products: Products, reading: InputOptions, model: DTSNE) -> None:
     """Read, fit and write; what can be refused is refused before the fit."""
     _check_outputs(source, products, reading, model)
+    _check_device(model.device)
     table = reading.read(source)
     groups = as_groups(table.labels, reading.label, source)
     job = Job(source, products, reading, table, groups, model)
@@ -103,6 +106,14 @@ def _check_outputs(source: Path, products: Products, reading: InputOptions, mode
     _outputs.check_page(products.html, source)
     _outputs.check_report(products.report, source)
     _outputs.check_checkpoint(checkpoint, source)
+
+
+def _check_device(asked: str) -> None:
+    """Refuse a device that this machine does not have."""
+    try:
+        device_for(asked)
+    except RuntimeError as error:
+        raise UserError(in_flags(str(error))) from error
 
 
 def _check_anndata(output: Path, source: Path, products: Products) -> None:
