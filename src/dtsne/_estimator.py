@@ -214,7 +214,7 @@ class DTSNE(
         early_exaggeration: float | Literal["auto"] = "auto",
         max_iter: int = 1000,
         tol: float | Literal["auto"] = "auto",
-        device: Any = "cpu",
+        device: Literal["cpu", "cuda", "auto"] | Any = "cpu",
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,

@@ -255,7 +255,9 @@ def _compare(  # type: ignore[no-untyped-def]
             words = tl.sum(bits << tl.arange(0, 32)[None, None, :], axis=2)
             w = tile * (COLUMNS // 32) + tl.arange(0, COLUMNS // 32)
             at_output = output + start_of_row[:, None] + w[None, :]
-            tl.store(at_output, words, mask=in_block[:, None] & (tile < n_tiles))
+            # Compared as a block: the interpreter knows no mask that a single number made.
+            is_tile = (tl.zeros_like(r) + tile < n_tiles)[:, None]
+            tl.store(at_output, words, mask=in_block[:, None] & is_tile)
 
 
 @triton.jit(do_not_specialize=["first_row", "n_rows"])  # type: ignore[untyped-decorator]
