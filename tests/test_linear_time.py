@@ -79,7 +79,8 @@ def test_scale_0_is_t_sne():
 
     start = X[:, :2] / X[:, 0].std()
     theirs = openTSNE.TSNEEmbedding(1e-4 * start, Given(), n_jobs=2, random_state=0)
-    theirs = theirs.optimize(250, exaggeration=12, momentum=0.5).optimize(750, momentum=0.8)
+    # After the usual 750 iterations theirs still falls, by 2 % on some machines and 1 % on others.
+    theirs = theirs.optimize(250, exaggeration=12, momentum=0.5).optimize(2750, momentum=0.8)
     kl = CpuEngine(P).evaluate(np.array(theirs), np.ones(3000), with_kl=True).kl
     assert theirs.kl_divergence == pytest.approx(kl, rel=0.01)  # theirs is approximate
     ours = DTSNE(density_scale=0.0, perplexity=30.0, neighbors=(indices, distances)).fit(X)
