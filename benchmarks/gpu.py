@@ -20,7 +20,7 @@ import numpy as np
 import torch
 
 from dtsne import DTSNE
-from dtsne._optimizer import SCALED, moved
+from dtsne._optimizer import SCALED
 from dtsne.datasets import load
 from dtsne.gpu._affinities import sparse_affinities
 from dtsne.gpu._arrange import arrange
@@ -34,6 +34,7 @@ from dtsne.gpu._map_radii import neighbor_radii
 from dtsne.gpu._near import sum_near
 from dtsne.gpu._repulsion import exact_repulsion
 from dtsne.gpu._sigmas import find_sigmas
+from dtsne.gpu._step import moved
 from dtsne.quality import density_correlation, trustworthiness
 
 if TYPE_CHECKING:
@@ -212,7 +213,8 @@ def time_phases(device: torch.device, arguments: argparse.Namespace) -> None:  #
         5.0 * n_nodes * size * np.log2(size))  # fmt: skip
     row("gather", lambda: gather(taken.positions, taken.weights, potentials),
         n * (24.0 + 4.0 * n_nodes), 60.0 * n * n_nodes)  # fmt: skip
-    row("step", lambda: moved(at, 0.1 * at, ones, wide, 1e-3 * at, SCALED, momentum=0.9, step=1.0),
+    state = (at, 0.1 * at, ones, wide, 1e-3 * at)
+    row("step", lambda: moved(*state, rule=SCALED, momentum=0.9, step=1.0),
         9.0 * 16.0 * n, 40.0 * n)  # fmt: skip
     row("radii in the map", lambda: neighbor_radii(y, [30, 100]), 16.0 * n, 0.0)
     row("all pairs, exactly", lambda: exact_repulsion(numbers, n_axes=2), 28.0 * n, 14.0 * n * n)

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
+from functools import cache
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -22,7 +24,13 @@ if TYPE_CHECKING:
 _HAS_GPU = torch.cuda.is_available()
 if not _HAS_GPU:
     os.environ["TRITON_INTERPRET"] = "1"
-_DISPATCHING = ("_arrange", "_cells", "_near", "_grid", "_map_radii")
+DEVICE = "cuda" if _HAS_GPU else "cpu"
+# Modules that choose between kernels and twins, but for the search, of which a kernel takes the
+# interpreter a second a row, and the engine, which records what needs a real device.
+OF_THE_MAP = ("_arrange", "_cells", "_near", "_grid", "_map_radii", "_step")
+OF_A_FIT = (
+    *OF_THE_MAP, "_affinities", "_attraction", "_neighbor_graph", "_repulsion", "_sigmas",
+)  # fmt: skip
 
 
 def _can_run_triton() -> bool:
@@ -43,15 +51,38 @@ def is_slow(way: str) -> bool:
     return way == "triton" and not _HAS_GPU
 
 
+def kernels(name: str) -> Any:
+    """Give the module ``dtsne.gpu._<name>_triton``, or skip the test where there is no Triton."""
+    pytest.importorskip("triton")
+    if not _HAS_GPU:
+        _let_arrays_be_bounds_of_loops()
+    return import_module(f"dtsne.gpu._{name}_triton")
+
+
+@cache
+def _let_arrays_be_bounds_of_loops() -> None:
+    """Convert the interpreter's arrays of one element, which NumPy 2.4 refuses to do."""
+    from triton.runtime import interpreter
+
+    patch_tensor = interpreter._patch_lang_tensor
+
+    def patch_tensor_and_its_index(tensor: Any, scope: Any) -> None:
+        patch_tensor(tensor, scope)
+        scope.set_attr(tensor, "__index__", lambda self: int(self.handle.data.item()))
+
+    interpreter._patch_lang_tensor = patch_tensor_and_its_index
+
+
 @contextmanager
-def going(way: str) -> Iterator[torch.device]:
+def going(way: str, modules: tuple[str, ...] = OF_THE_MAP) -> Iterator[torch.device]:
     """Take one of the ways; yields the device that tensors have to be on."""
     n_threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
         with pytest.MonkeyPatch.context() as patch:
             if is_slow(way):
-                for name in _DISPATCHING:
+                _let_arrays_be_bounds_of_loops()
+                for name in modules:
                     patch.setattr(f"dtsne.gpu.{name}.runs_triton", lambda _: True)
             # What is no number on a device is a warning of NumPy's in the interpreter.
             with np.errstate(all="ignore" if is_slow(way) else None):

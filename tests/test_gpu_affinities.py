@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from gpu_ways import DEVICE, kernels, torch
 from hypothesis import given
 from hypothesis import strategies as st
-from kernel_device import DEVICE, kernels, torch
 from scipy.sparse import csr_array
 
 from dtsne import _affinities as on_cpu

@@ -7,6 +7,7 @@ from gpu_ways import both_ways, going
 from dtsne._optimizer import SCALED, moved
 
 torch = pytest.importorskip("torch")
+from dtsne.gpu._step import moved as moved_on_device  # noqa: E402
 
 N = 300
 
@@ -27,7 +28,7 @@ def test_points_are_taken_in_order(way, n_axes):
 
     with going(way) as device:
         rng, tensor = drawn(n_axes, device)
-        y, scales, weights = tensor(N, n_axes), tensor(N).abs(), tensor(N, 5)
+        y, scales, weights = tensor(n_axes, N).T, tensor(N).abs(), tensor(5, N).T
         order = torch.tensor(rng.permutation(N), device=device)
         lengths = (18, 100, 100)[:n_axes]  # too short along the first axis
         found = _arrange.arrange(y, scales, weights, order, y.amin(dim=0), 0.25, lengths)
@@ -65,19 +66,18 @@ def test_parts_are_joined_in_the_order_of_the_map(way, has_near):
 @both_ways
 @pytest.mark.parametrize("n_axes", [1, 2, 3])
 def test_a_step_is_that_of_numpy(way, n_axes):
-    from gpu_ways import is_slow
-
-    with going(way) as device, pytest.MonkeyPatch.context() as patch:
-        if is_slow(way):
-            patch.setattr("dtsne.gpu._triton.runs_triton", lambda _: True)
+    with going(way) as device:
         _, tensor = drawn(n_axes, device, torch.float64)
         given = [tensor(N, n_axes) for _ in range(2)]
         gains, scales = tensor(N, n_axes).abs() + 0.01, tensor(N).abs() + 0.1
         gradient = tensor(N, n_axes)
         arrays = [*given, gains, scales, gradient]
-        numbers = {"momentum": 0.9, "step": 0.7}
-        found = moved(*arrays, SCALED, **numbers)
-        expected = moved(*(array.cpu().numpy() for array in arrays), SCALED, **numbers)
-        for array, other in zip(found, expected, strict=True):
-            np.testing.assert_allclose(array.cpu(), other, rtol=1e-6, atol=1e-7)
-        assert abs(float(found[1].mean())) < 1e-12
+        numbers = {"rule": SCALED, "momentum": 0.9, "step": 0.7}
+        expected = moved(*(array.cpu().numpy() for array in arrays), **numbers)
+        # As pandas has them.
+        by_columns = [array.t().contiguous().t() for array in arrays]
+        for in_memory in (arrays, by_columns):
+            found = moved_on_device(*in_memory, **numbers)
+            for array, other in zip(found, expected, strict=True):
+                np.testing.assert_allclose(array.cpu(), other, rtol=1e-6, atol=1e-7)
+            assert abs(float(found[1].mean())) < 1e-12

@@ -16,7 +16,14 @@ from dtsne.datasets import load
 from dtsne.quality import density_correlation, trustworthiness
 
 torch = pytest.importorskip("torch")
-DEVICE = torch.device("cpu")
+from gpu_ways import OF_A_FIT, both_ways, going  # noqa: E402
+
+from dtsne._estimate import Job  # noqa: E402
+from dtsne.gpu._fft_repulsion import TorchFftRepulsion  # noqa: E402
+from dtsne.gpu._memory import peak_memory  # noqa: E402
+
+# On a GPU where there is one, kernels and recorded iterations included.
+DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
 @pytest.fixture(autouse=True)
@@ -210,7 +217,7 @@ def test_pytorch_that_is_missing_or_old(blobs, monkeypatch):
     old = types.ModuleType("torch")
     old.__version__ = "1.13.1+cu117"
     monkeypatch.setitem(sys.modules, "torch", old)
-    with pytest.raises(ImportError, match=r"2\.4 or newer, and 1\.13\.1"):
+    with pytest.raises(ImportError, match=r"2\.11 or newer, and 1\.13\.1"):
         DTSNE(device="cuda").fit(blobs[0])
 
 
@@ -226,10 +233,100 @@ def test_a_tensor_on_another_device_is_refused(blobs):
         DTSNE(device="cpu").fit(Elsewhere())
 
 
+@both_ways
+@pytest.mark.parametrize("method", ["exact", "fft"])
+def test_all_kernels_together_give_the_map_of_the_cpu(way, method, rng, monkeypatch):
+    """From a start in columns, as pandas makes it: kernels go by rows."""
+    monkeypatch.setattr("dtsne._estimator._MAX_DENSE", 0 if method == "fft" else 100)
+    X = rng.normal(size=(60, 5)) * np.where(np.arange(60) < 30, 1.0, 3.0)[:, None]
+    parameters = {"perplexity": 5, "method": method, "max_iter": 12, "tol": 0}
+    for order in "CF":
+        start = np.array(X[:, :2], order=order)
+        here = DTSNE(init=start, **parameters).fit(X)
+        with going(way, OF_A_FIT) as device:
+            there = DTSNE(init=start, device=device, **parameters).fit(X)
+        assert there.kl_divergence_ == pytest.approx(here.kl_divergence_, rel=1e-3)
+        np.testing.assert_allclose(there.sigma_, here.sigma_, rtol=1e-4)
+
+
+def test_iterations_are_recorded_only_where_kernels_run(blobs, monkeypatch):
+    """In plain PyTorch some wait for the device, which a recording cannot."""
+
+    def refuse(*_):
+        raise AssertionError("recorded")
+
+    monkeypatch.setattr("dtsne.gpu._graph.Recorder.repeat", refuse)
+    monkeypatch.setattr("dtsne.gpu._engine.runs_triton", lambda _: False)
+    DTSNE(perplexity=20, device=DEVICE, method="fft", max_iter=60, tol=0).fit(blobs[0])
+    monkeypatch.setattr("dtsne.gpu._engine.runs_triton", lambda _: True)
+    with pytest.raises(AssertionError, match="recorded"):
+        DTSNE(perplexity=20, device=DEVICE, method="fft", max_iter=60, tol=0).fit(blobs[0])
+
+
+@pytest.mark.parametrize("what", ["dense", "sparse", "graph"])
+def test_a_spectral_start(rng, monkeypatch, what):
+    """One cloud, as those of several that do not touch have no order of their own."""
+    if what == "sparse":
+        monkeypatch.setattr("dtsne._estimator._MAX_DENSE", 100)
+    X, parameters = rng.normal(size=(300, 4)) * [9, 4, 1, 1], {"init": "spectral"}
+    if what == "graph":  # which has no coordinates, and so no other start
+        search = NearestNeighbors(n_neighbors=70).fit(X)
+        X, parameters = search.kneighbors_graph(mode="distance"), {"metric": "precomputed"}
+    starts = []
+    compare(X, **parameters, callback=lambda _, kl, Y: starts.append(Y) or True)
+    np.testing.assert_allclose(starts[1], starts[0], atol=0.01 * starts[0].std())
+
+
+def test_few_points_in_three_dimensions(rng):
+    """Grids stay small however few points are in their cells."""
+    model = DTSNE(n_components=3, method="fft", perplexity=1.2, device=DEVICE, max_iter=5, tol=0)
+    sizes = []
+    making = TorchFftRepulsion._make_plan
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            TorchFftRepulsion,
+            "_make_plan",
+            lambda *given: sizes.append(plan := making(*given)) or plan,
+        )
+        model.fit(rng.normal(size=(5, 6)))
+    assert max(plan.spectra.nbytes for plan in sizes) < 2**27
+
+
+def test_settings_of_the_process_change_nothing(blobs):
+    parameters = {"perplexity": 20, "device": DEVICE, "method": "fft", "max_iter": 20, "tol": 0}
+    expected = DTSNE(**parameters).fit_transform(blobs[0])
+    torch.set_default_dtype(torch.float64)
+    torch.set_default_device("meta")
+    try:
+        found = DTSNE(**parameters).fit_transform(blobs[0])
+    finally:
+        torch.set_default_device(None)
+        torch.set_default_dtype(torch.float32)
+    np.testing.assert_array_equal(found, expected)
+
+
 def test_a_fit_that_has_no_room_is_refused_before_it_starts(blobs, monkeypatch):
     monkeypatch.setattr("dtsne.gpu._backend.free_memory", lambda _: 10**6)
     with pytest.raises(MemoryError, match=r"GiB are free; .*free some memory"):
         DTSNE(perplexity=20, device=DEVICE).fit(blobs[0])
+
+
+def test_data_that_has_no_room_is_refused_before_it_is_sent(blobs, monkeypatch):
+    monkeypatch.setattr("dtsne.gpu._input.free_memory", lambda _: 1000)
+    monkeypatch.setattr("dtsne.gpu._input._points", None)
+    with pytest.raises(MemoryError, match=r"X of shape \(400, 4\) on c.* reduce it first"):
+        DTSNE(perplexity=20, device=DEVICE).fit(blobs[0])
+
+
+def test_a_small_fit_needs_little_memory():
+    def job(n):
+        return Job(
+            n=n, d=50, n_components=2, perplexity=30, max_dense=10_000, max_exact=10_000,
+            method="auto", n_iter=200, n_threads=1,
+        )  # fmt: skip
+
+    assert peak_memory(job(100)) < 2**30
+    assert peak_memory(job(20_000), free=2**32) < 3 * 2**30 < peak_memory(job(20_000))
 
 
 def test_memory_that_runs_out_is_said(blobs, monkeypatch):

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from gpu_ways import DEVICE, kernels, torch
 from hypothesis import given
 from hypothesis import strategies as st
-from kernel_device import DEVICE, kernels, torch
 
 from dtsne import _affinities as cpu_affinities
 from dtsne import _attraction as cpu_attraction

@@ -47,6 +47,10 @@ class DenseAffinities:
         """Σ p log p, the part of KL(P‖Q) that no map changes."""
         return _sum_p_log_p(self.values.reshape(-1))
 
+    def as_matrix(self) -> Any:
+        """P as an array of the host."""
+        return self.values
+
 
 @dataclass(frozen=True)
 class SparseAffinities:
@@ -60,6 +64,13 @@ class SparseAffinities:
     def negative_entropy(self) -> float:
         """Σ p log p, the part of KL(P‖Q) that no map changes."""
         return _sum_p_log_p(self.values)
+
+    def as_matrix(self) -> Any:
+        """P as a sparse matrix of the host."""
+        from scipy.sparse import csr_array
+
+        n = len(self.row_starts) - 1
+        return csr_array((self.values, self.columns, self.row_starts), shape=(n, n))
 
 
 Affinities = DenseAffinities | SparseAffinities

@@ -37,14 +37,15 @@ def to_host(array: Any) -> Any:
         return array
     torch = sys.modules["torch"]
     tensor = array if isinstance(array, torch.Tensor) else torch.from_dlpack(array)
-    return tensor.cpu().numpy()
+    return tensor.detach().cpu().numpy()
 
 
 def like(array: Any, other: Any) -> Any:
     """Return an array of numpy as one of the kind, and on the device, of another."""
     if isinstance(other, np.ndarray):
         return array
-    return sys.modules["torch"].as_tensor(array, dtype=other.dtype, device=other.device)
+    rows = np.ascontiguousarray(array)
+    return sys.modules["torch"].as_tensor(rows, dtype=other.dtype, device=other.device)
 
 
 def at_least(values: Any, least: float) -> Any:

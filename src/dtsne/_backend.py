@@ -82,8 +82,8 @@ class Backend(Protocol):
         """Return what evaluates the objective; without a tolerance, by sums over all pairs."""
         ...
 
-    def array(self, values: FloatArray) -> Any:
-        """Bring an array of numpy to the device."""
+    def array(self, values: Any) -> Any:
+        """Bring an array to the device, in float64 and row by row."""
         ...
 
 

@@ -13,7 +13,7 @@ import pickle
 import zipfile
 import zlib
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from functools import partial
 from hashlib import blake2b
 from numbers import Real
@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from dtsne._arrays import like, to_host
+from dtsne._kinds import is_tensor
 from dtsne._messages import warn
 from dtsne._version import __version__
 
@@ -166,7 +167,7 @@ def identity_of(data: Data, **parameters: Any) -> dict[str, str]:
     described = {name: _described(value) for name, value in parameters.items()}
     return {
         **described,
-        "data": _described(tuple(vars(data).values())),
+        "data": _described(data),
         "version of dtsne": __version__,
     }
 
@@ -180,7 +181,11 @@ def _described(value: Any) -> str:
         return _described((value.indptr, value.indices, value.data))
     if isinstance(value, Real):
         return repr(float(value))  # 30, 30.0 and numpy's are the same
-    if isinstance(value, list) or hasattr(value, "__array__"):
+    if is_dataclass(value) and not isinstance(value, type):
+        return _described(tuple(getattr(value, field.name) for field in fields(value)))
+    if is_tensor(value):
+        value = to_host(value)
+    elif isinstance(value, list) or hasattr(value, "__array__"):
         value = np.asarray(value)
     if isinstance(value, np.ndarray):
         digest = blake2b(np.ascontiguousarray(value).data, digest_size=16).hexdigest()

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 # Neighbours for each unit of perplexity: fewer would inflate σ, and σ is what sizes mean here.
 NEIGHBORS_PER_PERPLEXITY = 3
 # Up to this many features the principal components come from the covariance matrix, exactly.
-_MAX_EXACT_FEATURES = 2000
+MAX_EXACT_FEATURES = 2000
 # Up to this many points all distances are computed; beyond, most neighbours are found without.
 MAX_EXACT_NEIGHBORS = 20_000
 RECALL = 0.99
@@ -137,7 +137,7 @@ class Distances:
         values, vectors = eigh(gram, subset_by_index=(n - wanted, n - 1))
         if len(values) < wanted:  # LAPACK gives up where most eigenvalues are equal
             values, vectors = (part[..., -wanted:] for part in np.linalg.eigh(gram))
-        return _with_fixed_signs(vectors[:, ::-1] * np.sqrt(np.maximum(values[::-1], 0.0)))
+        return with_fixed_signs(vectors[:, ::-1] * np.sqrt(np.maximum(values[::-1], 0.0)))
 
 
 def principal_components(points: FloatArray, n_components: int) -> FloatArray:
@@ -147,7 +147,7 @@ def principal_components(points: FloatArray, n_components: int) -> FloatArray:
     n, d = points.shape
     n_components = min(n_components, n - 1, d)
     # The randomised solver has a seed of its own: the reduction is not what random_state is for.
-    solver = "covariance_eigh" if d <= _MAX_EXACT_FEATURES else "randomized"
+    solver = "covariance_eigh" if d <= MAX_EXACT_FEATURES else "randomized"
     pca = PCA(n_components, svd_solver=solver, iterated_power=7, random_state=0)
     return np.asarray(pca.fit_transform(points), np.float64)
 
@@ -168,7 +168,7 @@ def scale_to_distances(
     return float(2.0 ** np.round(np.log2(ratio), 2))
 
 
-def _with_fixed_signs(axes: FloatArray) -> FloatArray:
+def with_fixed_signs(axes: FloatArray) -> FloatArray:
     """Make the entry of largest size of each axis positive: eigenvectors come with either sign."""
     largest = axes[np.abs(axes).argmax(axis=0), np.arange(axes.shape[1])]
     fixed: FloatArray = axes * np.where(largest < 0, -1.0, 1.0)

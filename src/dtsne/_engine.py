@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from dtsne._affinities import Affinities
-    from dtsne._optimizer import State
+    from dtsne._optimizer import Rule, State
     from dtsne._typing import FloatArray
 
 Repulsion: TypeAlias = "Callable[[FloatArray, FloatArray], tuple[FloatArray, float]]"
@@ -56,11 +56,15 @@ class Engine(Protocol):
 
 
 @runtime_checkable
-class RepeatingEngine(Engine, Protocol):
-    """An engine that can do iterations at once which differ in nothing but the state."""
+class DeviceEngine(Engine, Protocol):
+    """An engine that knows quicker ways of what the descent does with its gradients."""
+
+    def moved(self, *state: Any, rule: Rule, momentum: float, step: float) -> Any:
+        """Do what :func:`dtsne._optimizer.moved` does."""
+        ...
 
     def repeat(self, iterate: Callable[[State], State], state: State, n: int) -> State:
-        """Do n iterations from a state."""
+        """Do n iterations from a state, which differ in nothing but the state."""
         ...
 
 

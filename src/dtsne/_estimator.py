@@ -285,9 +285,16 @@ class DTSNE(
             backend.session(),
         ):
             with progress.phase("preparing"):
+                # Everything that can be refused is refused before the long work.
                 checked = self._check_data(X)
+                kind = kind_of(X, checked)
+                own_start = (
+                    None
+                    if isinstance(self.init, str)
+                    else check_start(self.init, checked.shape[0], self.n_components)
+                )
                 data = backend.prepare(checked, **self._preparation())
-            self._run(data, backend, n_threads, kind_of(X, checked), progress)
+            self._run(data, own_start, backend, n_threads, kind, progress)
         embedding: FloatArray = self.embedding_
         return embedding
 
@@ -331,14 +338,16 @@ class DTSNE(
         return {"metric": self.metric, "n_pcs": self.n_pcs, "neighbors": self.neighbors}
 
     def _run(
-        self, data: Data, backend: Backend, n_threads: int, kind: Kind, progress: Progress
+        self,
+        data: Data,
+        own_start: FloatArray | None,
+        backend: Backend,
+        n_threads: int,
+        kind: Kind,
+        progress: Progress,
     ) -> None:
         n = len(data)
         perplexity = fitting_perplexity(self.perplexity, n)
-        # Everything that can be refused is refused before the long work.
-        own_start = (
-            None if isinstance(self.init, str) else check_start(self.init, n, self.n_components)
-        )
         rule = self._rules[self.optimizer]
         schedule = self._schedule(rule, n)
         backend.check_job(self._job(data, perplexity, schedule, n_threads, backend.max_exact))
@@ -360,15 +369,15 @@ class DTSNE(
             scales = scales / scales.min()
         with progress.phase("start"):
             if own_start is not None:
-                start = problem.in_own_order(own_start)
+                start = backend.array(problem.in_own_order(own_start))
             else:
-                start = self._start(problem)
+                start = backend.array(self._start(problem))
                 if not paper:
-                    start = _start.separate_copies(start, to_host(scales), perplexity)
+                    start = _start.separate_copies(start, scales, perplexity)
         timings = progress.timings
         tolerance = self.fft_tolerance if self._sums_by_fft(n, backend.max_exact) else None
         engine = backend.engine(problem.affinities, self.n_components, tolerance, timings)
-        at_start = State.at_start(backend.array(start), scales, problem.calibration)
+        at_start = State.at_start(start, scales, problem.calibration)
         state, history = checkpoints.resume(at_start)
         steps = descend(engine, state, rule, schedule, timings)
         with progress.phase("descent"):
@@ -407,7 +416,7 @@ class DTSNE(
     def _sums_by_fft(self, n: int, max_exact: int) -> bool:
         return self.method == "fft" or (self.method == "auto" and n > max_exact)
 
-    def _start(self, problem: Problem) -> FloatArray:
+    def _start(self, problem: Problem) -> Any:
         start = None
         if self.init != "random":
             start = _start.principal_start(problem.data, self.n_components, problem.unit)
@@ -417,7 +426,7 @@ class DTSNE(
             start = _start.random_start(len(problem.data), self.n_components, rng)
         start = problem.in_own_order(start)
         if spectral:
-            start = _start.spectral_start(problem.affinities, self.n_components, start)
+            start = _start.spectral_start(problem.affinities.as_matrix(), self.n_components, start)
         return _start.shrink_as_paper(start) if self.optimizer == "paper" else start
 
     def _schedule(self, rule: Rule, n: int) -> Schedule:

@@ -95,7 +95,11 @@ class PlannedRepulsion(ABC):
         """Find the box that a map lies in."""
 
     def _largest_box(self, plan: Plan, coordinates: Any) -> Box:
-        """Return the largest box that a plan holds, without a look at the map's own."""
+        """Return the largest box that a plan holds, and remember the map's own for later."""
+        raise NotImplementedError
+
+    def _forget_extents(self) -> None:
+        """Begin anew to remember how large maps were."""
         raise NotImplementedError
 
     @abstractmethod
@@ -160,6 +164,7 @@ class PlannedRepulsion(ABC):
     def deciding_nothing(self, n: int) -> Iterator[None]:
         """Take the plan as it is within, for so many evaluations, and look at nothing."""
         self._decides_nothing = True
+        self._forget_extents()
         try:
             yield
         finally:
@@ -167,9 +172,9 @@ class PlannedRepulsion(ABC):
         self._uses_left -= n
         self._n_uses += n
 
-    def holds(self, coordinates: Any) -> bool:
-        """Whether a map lies within the grid of the plan."""
-        return self._plan is not None and self._plan.holds(self._measured(coordinates).extent)
+    def held_all(self) -> bool:
+        """Whether all maps since :meth:`deciding_nothing` was entered lay within the grid."""
+        raise NotImplementedError
 
     def __call__(self, coordinates: Any, scales: Any) -> tuple[Any, float]:
         """Return forces of the shape of the coordinates, and Z; see `exact_repulsion`.

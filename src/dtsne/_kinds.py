@@ -6,36 +6,38 @@ anything that speaks DLPack and is no array of numpy: PyTorch's, CuPy's, JAX's.
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dtsne._arrays import to_host
 
-_CPU = 1  # of DLPack's numbers of devices
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# Of DLPack's numbers of devices: memory of the host, and such that a GPU reads directly.
+_ON_HOST = (1, 3)
 
 
 @dataclass(frozen=True)
 class Kind:
-    """The library that an array is of, None for numpy, and its precision."""
+    """How arrays are given back: by a function of the library they came from, None for numpy."""
 
-    library: str | None
+    from_tensor: Callable[[Any], Any] | None
     single: bool
+    device: Any = None  # of PyTorch, to which results go back; None for where they are
 
     def of(self, values: Any, *, exact: bool = False) -> Any:
         """Return an array, of numpy or of PyTorch, as one of this kind, or in float64."""
         single = self.single and not exact
-        if self.library is None:
+        if self.from_tensor is None:
             return to_host(values).astype(np.float32 if single else np.float64, copy=False)
         torch = import_module("torch")
-        tensor = torch.as_tensor(values).to(torch.float32 if single else torch.float64)
-        return tensor if self.library == "torch" else self._shared(tensor)
-
-    def _shared(self, tensor: Any) -> Any:
-        assert self.library is not None
-        return import_module(self.library).from_dlpack(tensor)
+        dtype = torch.float32 if single else torch.float64
+        return self.from_tensor(torch.as_tensor(values, dtype=dtype, device=self.device))
 
 
 def is_tensor(X: Any) -> bool:
@@ -45,12 +47,39 @@ def is_tensor(X: Any) -> bool:
 
 def is_on_device(X: Any) -> bool:
     """Whether an array lies elsewhere than in the memory of the host."""
-    return is_tensor(X) and int(X.__dlpack_device__()[0]) != _CPU
+    if _is_torch(X):
+        return str(X.device.type) != "cpu"
+    return is_tensor(X) and int(X.__dlpack_device__()[0]) not in _ON_HOST
 
 
 def kind_of(X: Any, checked: Any) -> Kind:
-    """Return the kind of what came in, and the precision of what became of it."""
+    """Return the kind of what came in, and the precision of what became of it.
+
+    An array of a library that takes none back is refused here, before the work.
+    """
     single = str(checked.dtype).endswith("float32")
     if not is_tensor(X):
         return Kind(None, single)
-    return Kind(type(X).__module__.partition(".")[0], single)
+    if _is_torch(X):
+        return Kind(lambda tensor: tensor, single, X.device)
+    return Kind(_way_back_to(X), single, None if is_on_device(X) else "cpu")
+
+
+def _way_back_to(X: Any) -> Callable[[Any], Any]:
+    """Return the function that makes an array of X's library of one that speaks DLPack."""
+    if hasattr(X, "__array_namespace__"):
+        library = X.__array_namespace__()
+    else:
+        library = import_module(type(X).__module__.partition(".")[0])
+    if not hasattr(library, "from_dlpack"):
+        raise TypeError(
+            f"X is a {type(X).__module__}.{type(X).__name__}, and its library takes no tensors "
+            "back; give an array of numpy, PyTorch, CuPy or JAX."
+        )
+    way_back: Callable[[Any], Any] = library.from_dlpack
+    return way_back
+
+
+def _is_torch(X: Any) -> bool:
+    # Where PyTorch is not imported, nothing is of it.
+    return isinstance(X, getattr(sys.modules.get("torch"), "Tensor", ()))

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from dtsne._arrays import namespace_of
-from dtsne._engine import RepeatingEngine
+from dtsne._engine import DeviceEngine
 from dtsne._timings import Timings
 
 if TYPE_CHECKING:
@@ -27,9 +27,10 @@ if TYPE_CHECKING:
 
 # KL is taken, and everything that depends on it decided, once in so many iterations.
 CHECK_EVERY = 10
-_GAIN_STEP, _GAIN_DECAY, _GAIN_RANGE = 0.2, 0.8, (0.01, 10.0)
+# What is added to a gain, what it is multiplied by, and its range.
+GAIN_RULE = 0.2, 0.8, 0.01, 10.0
 # A step longer than this many kernel scales is cut: it would leave the region its gradient is for.
-_LONGEST_STEP = 5.0
+LONGEST_STEP = 5.0
 _N_EXAGGERATED = 40
 # Points that are all alike can be drawn perfectly; relative to a KL of 0 nothing ever settles.
 _SMALL_KL = 1e-3
@@ -151,7 +152,7 @@ def descend(
                 with timings.phase("calibration"):
                     state = _calibrate(state, calibration)
                 found = engine.evaluate(state.embedding, state.scales)
-        state = _step(state, found.gradient, rule, schedule)
+        state = _step(engine, state, found.gradient, rule, schedule)
         state = _until_check(engine, state, rule, schedule)
 
 
@@ -161,10 +162,10 @@ def _until_check(engine: Engine, state: State, rule: Rule, schedule: Schedule) -
     def iterate(state: State) -> State:
         exaggeration = schedule.exaggeration_at(state.iteration)
         found = engine.evaluate(state.embedding, state.scales, exaggeration=exaggeration)
-        return _step(state, found.gradient, rule, schedule)
+        return _step(engine, state, found.gradient, rule, schedule)
 
     n = min(-state.iteration % CHECK_EVERY, schedule.max_iter - state.iteration)
-    if isinstance(engine, RepeatingEngine) and state.iteration >= max(_N_EXAGGERATED, rule.n_early):
+    if isinstance(engine, DeviceEngine) and state.iteration >= max(_N_EXAGGERATED, rule.n_early):
         return engine.repeat(iterate, state, n)
     for _ in range(n):
         state = iterate(state)
@@ -193,14 +194,15 @@ def _calibrate(state: State, calibration: Calibration) -> State:
     )
 
 
-def _step(state: State, gradient: Any, rule: Rule, schedule: Schedule) -> State:
-    embedding, velocity, gains = moved(
+def _step(engine: Engine, state: State, gradient: Any, rule: Rule, schedule: Schedule) -> State:
+    move = engine.moved if isinstance(engine, DeviceEngine) else moved
+    embedding, velocity, gains = move(
         state.embedding,
         state.velocity,
         state.gains,
         state.scales,
         gradient,
-        rule,
+        rule=rule,
         momentum=rule.early_momentum if state.iteration < rule.n_early else rule.momentum,
         step=schedule.learning_rate / schedule.exaggeration_at(state.iteration),
     )
@@ -219,32 +221,21 @@ def moved(
     gains: Any,
     scales: Any,
     gradient: Any,
-    rule: Rule,
     *,
+    rule: Rule,
     momentum: float,
     step: float,
 ) -> tuple[Any, Any, Any]:
     """Return where the points are after a step, and their velocities and gains."""
     xp = namespace_of(gradient)
-    if xp.__name__ == "torch" and rule.scaled and rule.gains:
-        from dtsne.gpu._triton import runs_triton
-
-        if runs_triton(gradient):
-            from dtsne.gpu._step_triton import moved_triton
-
-            return moved_triton(
-                embedding, velocity, gains, scales, gradient, momentum=momentum, step=step,
-                gain_rule=(_GAIN_STEP, _GAIN_DECAY, *_GAIN_RANGE), longest=_LONGEST_STEP,
-            )  # fmt: skip
     own_scale = scales[:, None] if rule.scaled else 1.0
     if rule.gains:
-        keeps_direction = velocity * gradient < 0
-        gains = xp.where(keeps_direction, gains + _GAIN_STEP, gains * _GAIN_DECAY)
-        gains = gains.clip(*_GAIN_RANGE)
+        added, decay, least, most = GAIN_RULE
+        gains = xp.where(velocity * gradient < 0, gains + added, gains * decay).clip(least, most)
     velocity = momentum * velocity - step * own_scale**2 * gains * gradient
     if rule.scaled:
         length = xp.sqrt((velocity**2).sum(axis=1, keepdims=True))
-        longest = _LONGEST_STEP * own_scale
+        longest = LONGEST_STEP * own_scale
         velocity *= longest / xp.maximum(length, longest)
         # Forces cancel; steps of different size do not, and the map as a whole would wander off.
         velocity -= velocity.mean(axis=0)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dtsne._arrays import to_host
+from dtsne._kinds import is_tensor
 from dtsne._metrics import METRICS
 
 if TYPE_CHECKING:
@@ -75,7 +77,7 @@ def _check_device(device: Any) -> None:
 
 def check_start(init: ArrayLike, n: int, n_components: int) -> FloatArray:
     """Return the user's own start as floats, if it fits the data."""
-    init = np.asarray(init)
+    init = to_host(init) if is_tensor(init) else np.asarray(init)
     if init.shape != (n, n_components):
         raise ValueError(
             f"init has shape {init.shape}; it has to be ({n}, {n_components}), "

@@ -3,19 +3,20 @@
 The kernel gives the map a length unit: one is the σ of a typical point. So the principal components
 divided by that σ are already of the right size, and a start at this physical scale keeps the
 arrangement of the data that a start from a tiny map would lose (docs/optimiser.md).
+
+Where the data is on a device, so is its start; but a spectral one is found on the host.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtsne._affinities import DenseAffinities
+from dtsne._arrays import copy_of, like, to_host
 from dtsne._messages import warn
 
 if TYPE_CHECKING:
-    from dtsne._affinities import Affinities
     from dtsne._data import Data
     from dtsne._typing import FloatArray, IntArray
 
@@ -29,15 +30,18 @@ _EMPTY_SHARE, _NOISE_SHARE = 1e-6, 0.01
 _SMALL = 500
 
 
-def principal_start(data: Data, n_components: int, unit: float) -> FloatArray | None:
+def principal_start(data: Data, n_components: int, unit: float) -> Any | None:
     """Principal components in units of σ; None for data without coordinates."""
     components = data.principal_axes(n_components)
     if components is None:
         return None
     axes = components / unit
-    spread = axes.std(axis=0)
-    start: FloatArray = _noise((len(data), n_components)) * _NOISE_SHARE * spread[0]
+    spread = to_host(((axes - axes.mean(axis=0)) ** 2).mean(axis=0)) ** 0.5
     kept = np.flatnonzero(spread > _EMPTY_SHARE * spread[0])
+    if len(kept) == n_components:
+        return axes
+    noise: FloatArray = _noise((len(data), n_components)) * _NOISE_SHARE * spread[0]
+    start = like(noise, axes)
     start[:, kept] = axes[:, kept]
     return start
 
@@ -47,13 +51,13 @@ def random_start(n: int, n_components: int, rng: np.random.Generator) -> FloatAr
     return rng.normal(scale=_RANDOM_STD, size=(n, n_components))
 
 
-def spectral_start(affinities: Affinities, n_components: int, otherwise: FloatArray) -> FloatArray:
-    """Laplacian eigenmap of P, small, with room for the noise that tells its points apart.
+def spectral_start(P: Any, n_components: int, otherwise: Any) -> Any:
+    """Laplacian eigenmap of P, an array or sparse matrix, small, with noise between its points.
 
     Small, because its axes have no common scale (one may be a mode of a single cluster), and with
     noise, because clusters without ties between them come out as single points.
     """
-    axes = _leading_eigenvectors(affinities, n_components)
+    axes = _leading_eigenvectors(P, n_components)
     if axes is None:
         warn(
             "The spectral start did not converge; init='pca', or 'random' where there are no "
@@ -65,34 +69,36 @@ def spectral_start(affinities: Affinities, n_components: int, otherwise: FloatAr
     return start
 
 
-def shrink_as_paper(start: FloatArray) -> FloatArray:
+def shrink_as_paper(start: Any) -> Any:
     """Scale a start to the tiny size that the paper begins with."""
-    shrunk: FloatArray = start * (_PAPER_STD / start[:, 0].std())
-    return shrunk
+    centred = start[:, 0] - start[:, 0].mean()
+    return start * (_PAPER_STD / (centred**2).mean() ** 0.5)
 
 
-def separate_copies(start: FloatArray, scales: FloatArray, perplexity: float) -> FloatArray:
+def separate_copies(start: Any, scales: Any, perplexity: float) -> Any:
     """Spread points that start on the same spot, as wide as a cluster of their number would be.
 
     Left on one spot they would not only stay there, as nothing tells them apart: each pair of them
     counts fully in Z, and takes its share from the repulsion of all others.
     """
-    size = np.ones(len(start), np.int64)
     rows = _with_first_in_common(start)
-    if len(rows):
-        _, group, sizes = np.unique(start[rows], axis=0, return_inverse=True, return_counts=True)
-        size[rows] = sizes[group.reshape(-1)]
-    width = np.where(size > 1, scales * np.sqrt(size / perplexity), 0.0)
-    spread: FloatArray = start + width[:, np.newaxis] * _noise(start.shape)
-    return spread
+    if not len(rows):
+        return start
+    shared = to_host(start[rows])
+    _, group, sizes = np.unique(shared, axis=0, return_inverse=True, return_counts=True)
+    size = sizes[group.reshape(-1)]
+    width = np.where(size > 1, to_host(scales[rows]) * np.sqrt(size / perplexity), 0.0)
+    apart = copy_of(start)
+    apart[rows] = like(shared + width[:, np.newaxis] * _noise(start.shape)[rows], start)
+    return apart
 
 
-def _with_first_in_common(start: FloatArray) -> IntArray:
+def _with_first_in_common(start: Any) -> IntArray:
     """Rows whose first coordinate others have, too: all copies, and few besides."""
-    order = np.argsort(start[:, 0], kind="stable")
+    order = start[:, 0].argsort()
     along = start[order, 0]
     equal = along[1:] == along[:-1]
-    rows: IntArray = order[np.append(equal, False) | np.insert(equal, 0, False)]
+    rows: IntArray = np.union1d(to_host(order[:-1][equal]), to_host(order[1:][equal]))
     return rows
 
 
@@ -101,27 +107,18 @@ def _noise(shape: tuple[int, int]) -> FloatArray:
     return np.random.default_rng(0).normal(size=shape)
 
 
-def _leading_eigenvectors(affinities: Affinities, n_components: int) -> FloatArray | None:
+def _leading_eigenvectors(P: Any, n_components: int) -> FloatArray | None:
     """Eigenvectors of D^−½ P D^−½ after the first, which is known: √D."""
-    from scipy.sparse import csr_array
     from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-    if isinstance(affinities, DenseAffinities):
-        matrix = affinities.values
-        degrees = matrix.sum(axis=1, dtype=np.float64)
-    else:
-        n = len(affinities.row_starts) - 1
-        stored = (affinities.values, affinities.columns, affinities.row_starts)
-        matrix = csr_array(stored, shape=(n, n))
-        degrees = np.asarray(matrix.sum(axis=1)).ravel()
-    roots = np.sqrt(degrees)
+    roots = np.sqrt(np.asarray(P.sum(axis=1, dtype=np.float64)).ravel())
     trivial = roots / np.linalg.norm(roots)
     n = len(roots)
 
     def apply(x: FloatArray) -> FloatArray:
         x = x.reshape(-1)
         # + x shifts the spectrum to [0, 2], which makes the wanted end the largest.
-        product = (matrix @ (x / roots).astype(matrix.dtype)) / roots + x
+        product = (P @ (x / roots).astype(P.dtype)) / roots + x
         deflated: FloatArray = product - 2.0 * trivial * (trivial @ x)
         return deflated
 

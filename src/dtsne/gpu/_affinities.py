@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import torch
 
+from dtsne._arrays import to_host
 from dtsne.gpu._neighbor_graph import symmetric_graph
 from dtsne.gpu._pieces import Pieces, cut_rows, rows_at_once
 from dtsne.gpu._triton import runs_triton
@@ -35,6 +36,10 @@ class DenseAffinities:
         """Σ p log p, the part of KL(P‖Q) that no map changes."""
         return _sum_p_log_p(self.values.view(-1))
 
+    def as_matrix(self) -> Any:
+        """P as an array of the host."""
+        return to_host(self.values)
+
 
 @dataclass(frozen=True)
 class SparseAffinities:
@@ -48,6 +53,14 @@ class SparseAffinities:
     def negative_entropy(self) -> float:
         """Σ p log p, the part of KL(P‖Q) that no map changes."""
         return _sum_p_log_p(self.values)
+
+    def as_matrix(self) -> Any:
+        """P as a sparse matrix of the host."""
+        from scipy.sparse import csr_array
+
+        n = len(self.row_starts) - 1
+        arrays = (self.values, self.columns, self.row_starts)
+        return csr_array(tuple(map(to_host, arrays)), shape=(n, n))
 
     @cached_property
     def pieces(self) -> Pieces:

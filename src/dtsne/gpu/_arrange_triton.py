@@ -29,6 +29,8 @@ def arrange_triton(
     lengths: tuple[int, ...],
 ) -> Arranged:
     """Take the points in an order."""
+    # Kernels read and write row by row; what is made like these then is, too.
+    y, scales, weights = y.contiguous(), scales.contiguous(), weights.contiguous()
     (n, n_axes), n_nodes = y.shape, weights.shape[1]
     taken = Arranged(
         torch.empty_like(y),
@@ -37,8 +39,8 @@ def arrange_triton(
         torch.empty_like(weights),
     )
     _arrange[(triton.cdiv(n, _BLOCK),)](
-        y.contiguous(), scales.contiguous(), weights.contiguous(), order, origin.to(y.dtype),
-        *taken, n, 1.0 / spacing, *(length - EDGE for length in (*lengths, 4, 4)[:3]),
+        y, scales, weights, order, origin.to(y.dtype), *taken,
+        n, 1.0 / spacing, *(length - EDGE for length in (*lengths, 4, 4)[:3]),
         AXES=n_axes, NODES=n_nodes, BLOCK=_BLOCK,
     )  # fmt: skip
     return taken
@@ -48,7 +50,7 @@ def join_triton(
     far: Tensor, near: Tensor | None, scales: Tensor, order: Tensor, cutoff: float, spacing: float
 ) -> Tensor:
     """Add the parts, in the order of the map."""
-    n = len(far)
+    n, far = len(far), far.contiguous()
     found = torch.empty_like(far)
     _join[(triton.cdiv(n, _BLOCK),)](
         far, far if near is None else near, scales, order, found, n, -0.5 / spacing,

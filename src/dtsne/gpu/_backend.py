@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import logging
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from dtsne._estimate import check_job
 from dtsne.gpu._affinities import dense_affinities, sparse_affinities
+from dtsne.gpu._device import free_memory
 from dtsne.gpu._engine import TorchEngine
 from dtsne.gpu._fft_repulsion import TorchFftRepulsion
 from dtsne.gpu._input import prepare
-from dtsne.gpu._memory import free_memory, peak_memory, said_shortage
+from dtsne.gpu._memory import peak_memory, said_shortage
 from dtsne.gpu._sigmas import find_sigmas
+from dtsne.gpu._triton import launching_on
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +25,6 @@ if TYPE_CHECKING:
     from dtsne._data import Data
     from dtsne._estimate import Job
     from dtsne._timings import Timings
-    from dtsne._typing import FloatArray
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -38,19 +40,15 @@ class TorchBackend:
     @contextmanager
     def session(self) -> Iterator[None]:
         """See :class:`dtsne._backend.Backend`."""
-        with said_shortage():
-            if self.device.type != "cuda":
-                yield
-            else:
-                with torch.cuda.device(self.device):  # Triton launches on the current one
-                    yield
+        with said_shortage(), launching_on(self.device):
+            yield
 
     def check_job(self, job: Job) -> None:
         """See :class:`dtsne._backend.Backend`."""
-        check_job(job, free_memory(self.device), peak_memory)
-        _LOGGER.info(
-            "%s points on %s, at most %.1f GiB", f"{job.n:,}", self.device, peak_memory(job) / 2**30
-        )
+        free = free_memory(self.device)
+        check_job(job, free, partial(peak_memory, free=free))
+        gibibytes = peak_memory(job, free) / 2**30
+        _LOGGER.info("%s points on %s, at most %.1f GiB", f"{job.n:,}", self.device, gibibytes)
 
     def prepare(self, X: Any, *, metric: str, n_pcs: int | None, neighbors: Any) -> Data:
         """See :class:`dtsne._backend.Backend`."""
@@ -85,6 +83,6 @@ class TorchBackend:
             repulsion = TorchFftRepulsion(n_components, fft_tolerance)
         return TorchEngine(affinities, repulsion, timings)
 
-    def array(self, values: FloatArray) -> Any:
+    def array(self, values: Any) -> Any:
         """See :class:`dtsne._backend.Backend`."""
-        return torch.as_tensor(values, dtype=torch.float64, device=self.device)
+        return torch.as_tensor(values, dtype=torch.float64, device=self.device).contiguous()

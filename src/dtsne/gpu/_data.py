@@ -10,6 +10,7 @@ import torch
 
 from dtsne._data import Points
 from dtsne.gpu._neighbors import nearest
+from dtsne.gpu._principal import principal_components
 
 if TYPE_CHECKING:
     from dtsne._data import Data
@@ -66,10 +67,9 @@ class DevicePoints:
         chosen = self.coordinates[torch.as_tensor(rows, device=self.coordinates.device)]
         return np.unique(chosen.cpu().numpy(), axis=0, return_inverse=True)[1].reshape(-1)
 
-    def principal_axes(self, n_axes: int) -> FloatArray:
+    def principal_axes(self, n_axes: int) -> Any:
         """Return the first principal components; fewer if the data has fewer dimensions."""
-        components: FloatArray = principal_components(self.coordinates, n_axes).cpu().numpy()
-        return components
+        return principal_components(self.coordinates, n_axes).double()
 
 
 @dataclass(frozen=True)
@@ -131,23 +131,3 @@ class FromHost:
     def principal_axes(self, n_axes: int) -> FloatArray | None:
         """Return the first principal components; None where there is nothing to take them of."""
         return self.data.principal_axes(n_axes)
-
-
-def principal_components(points: Any, n_components: int) -> Any:
-    """Return the first principal components, at most as many as the data has, in float32.
-
-    From the covariance matrix, in float64, whose eigenvectors the CPU finds sooner: it is small.
-    """
-    n, d = points.shape
-    n_components = min(n_components, n - 1, d)
-    mean = points.mean(dim=0, dtype=torch.float64)
-    covariance = torch.zeros((d, d), dtype=torch.float64, device=points.device)
-    for part in points.split(2**18):  # the points in float64, a part at a time
-        centred = part.double() - mean
-        covariance += centred.T @ centred
-    vectors = np.linalg.eigh(covariance.cpu().numpy())[1][:, ::-1][:, :n_components].copy()
-    # Signs as scikit-learn's PCA has them: the largest entry of each axis is positive.
-    largest = vectors[np.abs(vectors).argmax(axis=0), np.arange(n_components)]
-    vectors *= np.where(largest < 0, -1.0, 1.0)
-    axes = torch.as_tensor(vectors, device=points.device)
-    return ((points - mean.float()) @ axes.float()).contiguous()

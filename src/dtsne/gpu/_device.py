@@ -1,10 +1,11 @@
-"""Which device to work on, and whether it is there."""
+"""Which device to work on, whether it is there, and what memory it has."""
 
 from __future__ import annotations
 
 from typing import Any
 
-OLDEST_TORCH = (2, 4)
+# The oldest that all tests were run with, on a GPU.
+OLDEST_TORCH = (2, 11)
 
 
 def resolve_device(asked: Any) -> Any:
@@ -38,6 +39,18 @@ def resolve_device(asked: Any) -> Any:
             "counted from 0."
         )
     return torch.device("cuda", index)
+
+
+def free_memory(device: Any) -> int | None:
+    """Bytes that can still be had on a device; None where that is not known."""
+    if device.type != "cuda":
+        return None
+    import torch
+
+    free, _ = torch.cuda.mem_get_info(device)
+    # What PyTorch has asked for before, and does not use, it can use again.
+    unused = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+    return int(free + unused)
 
 
 def has_cuda() -> bool:

@@ -9,15 +9,17 @@ import torch
 
 from dtsne._engine import Evaluation
 from dtsne._timings import Timings
-from dtsne.gpu._attraction import attractive_cost, attractive_forces
+from dtsne.gpu._attraction import attractive_forces, attractive_forces_and_cost
 from dtsne.gpu._graph import Recorder
 from dtsne.gpu._repulsion import exact_repulsion
+from dtsne.gpu._step import moved
+from dtsne.gpu._triton import runs_triton
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from dtsne._fft_control import PlannedRepulsion
-    from dtsne._optimizer import State
+    from dtsne._optimizer import Rule, State
 
 
 class TorchEngine:
@@ -53,8 +55,14 @@ class TorchEngine:
             self._centre = embedding.mean(dim=0)
         centred = (embedding - self._centre).float()
         points = four_numbers(centred, self._single)
+        cost = None
         with self._timings.phase("attraction"):
-            attraction = attractive_forces(self._affinities, points, n_axes=n_components)
+            if with_kl:
+                attraction, cost = attractive_forces_and_cost(
+                    self._affinities, points, n_axes=n_components
+                )
+            else:
+                attraction = attractive_forces(self._affinities, points, n_axes=n_components)
         with self._timings.phase("repulsion"):
             if self._repulsion is None:
                 repulsion, sums = exact_repulsion(points, n_axes=n_components)
@@ -70,17 +78,18 @@ class TorchEngine:
             value=-4.0,
         )
         kl = None
-        if with_kl:
-            with self._timings.phase("attraction"):
-                cost = attractive_cost(self._affinities, points, n_axes=n_components)
-                kl = self._negative_entropy + float(cost) + float(np.log(float(normaliser)))
+        if cost is not None:
+            kl = self._negative_entropy + float(cost) + float(np.log(float(normaliser)))
         return Evaluation(gradient, kl)
 
+    def moved(self, *state: Any, rule: Rule, momentum: float, step: float) -> Any:
+        """See :class:`dtsne._engine.DeviceEngine`."""
+        return moved(*state, rule=rule, momentum=momentum, step=step)
+
     def repeat(self, iterate: Callable[[State], State], state: State, n: int) -> State:
-        """See :class:`dtsne._engine.RepeatingEngine`."""
+        """See :class:`dtsne._engine.DeviceEngine`."""
         before, n_done = state, 0
-        embedding: Any = state.embedding
-        if embedding.is_cuda:
+        if runs_triton(state.embedding):  # plain PyTorch waits for the device, and so no graph
             if self._repulsion is None:
                 return self._recorder.repeat(iterate, state, n, (state.scales,))
             n_done = min(n, self._repulsion.n_without_decisions(self._single))
@@ -88,7 +97,7 @@ class TorchEngine:
                 same = (state.scales, self._repulsion.plan)
                 with self._repulsion.deciding_nothing(n_done):
                     state = self._recorder.repeat(iterate, state, n_done, same)
-                if not self._repulsion.holds((state.embedding - self._centre).float()):
+                if not self._repulsion.held_all():
                     state, n_done = before, 0  # some points left the grid: once more, with care
         for _ in range(n - n_done):
             state = iterate(state)

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _STEP = 32
 # More cells than this for each point are more work than the points in them.
 _MANY_CELLS_PER_POINT = 64
+# So many take no time, however few the points are.
+_FEW_CELLS = 2**18
 # More room than on the CPU: a map that grows out of its grid while nobody looks is a loss of time.
 _ROOM = 1.15
 # Nodes of kernels, in float64, that are transformed at once: half a gigabyte with all temporaries.
@@ -37,14 +39,31 @@ class TorchFftRepulsion(PlannedRepulsion):
     counts_slowly = True
     work = Work(fft=0.002, product=0.004, stencil=0.01, pair=0.002, launched=1e5)
 
+    # Of all maps that nobody looked at, where a recording can write to it.
+    _largest_extent: Any = None
+
     def _measured(self, coordinates: Any) -> Box:
-        low, high = coordinates.amin(dim=0), coordinates.amax(dim=0)
+        low, high = torch.aminmax(coordinates, dim=0)
         ends = torch.stack([low, high]).double().cpu().numpy()
         return Box(coordinates.T, low, ends[1] - ends[0])
 
     def _largest_box(self, plan: Plan, coordinates: Any) -> Box:
         extent = (np.array(plan.grid_shape) - STENCIL) * plan.spacing
-        return Box(coordinates.T, coordinates.amin(dim=0), extent)
+        low, high = torch.aminmax(coordinates, dim=0)
+        torch.maximum(self._largest_extent, high - low, out=self._largest_extent)
+        return Box(coordinates.T, low, extent)
+
+    def _forget_extents(self) -> None:
+        if self._largest_extent is None:
+            self._largest_extent = torch.zeros(
+                self._n_components, dtype=self._scales.dtype, device=self._scales.device
+            )
+        self._largest_extent.zero_()
+
+    def held_all(self) -> bool:
+        """See :class:`PlannedRepulsion`."""
+        assert self._plan is not None
+        return self._plan.holds(self._largest_extent.double().cpu().numpy())
 
     def _exact(self, coordinates: Any, scales: Any) -> tuple[Any, Any]:
         forces, sums = exact_repulsion(four_numbers(coordinates, scales), n_axes=self._n_components)
@@ -70,7 +89,9 @@ class TorchFftRepulsion(PlannedRepulsion):
         inverse = torch.exp(-transfer[..., : padded[0] // 2 + 1])
         sums = (at[first] + at[second]).reshape(-1, *[1] * len(shape))
         constants = torch.zeros((len(at), len(at)), dtype=torch.float64, device=scales.device)
-        spectra = torch.empty((len(sums), *inverse.shape), device=scales.device)
+        spectra = torch.empty(
+            (len(sums), *inverse.shape), dtype=torch.float32, device=scales.device
+        )
         at_once = max(1, _NODES_AT_ONCE // squared.numel())
         for begin in range(0, len(sums), at_once):
             some = slice(begin, begin + at_once)
@@ -117,7 +138,7 @@ class TorchFftRepulsion(PlannedRepulsion):
         counts = count_cells(box.extent.tolist(), width)
         n_cells = int(np.prod(counts, dtype=np.int64))
         n = box.used.shape[1]
-        if n_cells > _MANY_CELLS_PER_POINT * n:
+        if n_cells > max(_MANY_CELLS_PER_POINT * n, _FEW_CELLS):
             return float("inf")  # cells of hardly any points: larger ones are better
         cells = cells_of(box.used.T, box.origin, width, counts).long()
         in_cell = torch.zeros(n_cells, dtype=torch.int32, device=cells.device)

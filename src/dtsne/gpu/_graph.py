@@ -7,13 +7,16 @@ that it serves as long as plan and scales stay the same objects.
 
 from __future__ import annotations
 
+import gc
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+from weakref import ref
 
 import torch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from dtsne._optimizer import State
 
@@ -26,7 +29,8 @@ class Recorder:
 
     def __init__(self) -> None:
         self._graph: Any = None
-        self._same: tuple[Any, ...] = ()
+        # Weakly, as a plan that is made anew is let go of first: it may take a gigabyte.
+        self._same: tuple[ref[Any], ...] = ()
         self._places: tuple[Any, ...] = ()
         self._own_stream: Any = None  # recordings are not made on the default one
 
@@ -41,7 +45,7 @@ class Recorder:
     ) -> State:
         """Do n iterations from a state."""
         is_recorded = self._graph is not None and all(
-            one is other for one, other in zip(self._same, same, strict=True)
+            one() is other for one, other in zip(self._same, same, strict=True)
         )
         if not is_recorded:
             if n < _FEWEST:
@@ -52,7 +56,7 @@ class Recorder:
             state = iterate(state)
             n -= 1
             self._record(iterate, state)
-            self._same = same
+            self._same = tuple(map(ref, same))
         else:
             for place, values in zip(self._places, _moving(state), strict=True):
                 place.copy_(values)
@@ -76,16 +80,32 @@ class Recorder:
         # garbage, at every recording: that takes longer than a hundred iterations.
         stream, current = self._stream, torch.cuda.current_stream()
         stream.wait_stream(current)
-        with torch.cuda.stream(stream):
-            graph.capture_begin()
-            try:
-                after = iterate(replace(state, embedding=embedding, velocity=velocity, gains=gains))
-                for place, values in zip(self._places, _moving(after), strict=True):
-                    place.copy_(values)
-            finally:
-                graph.capture_end()
+        with torch.cuda.stream(stream), _capturing(graph):
+            after = iterate(replace(state, embedding=embedding, velocity=velocity, gains=gains))
+            for place, values in zip(self._places, _moving(after), strict=True):
+                place.copy_(values)
         current.wait_stream(stream)
         self._graph = graph
+
+
+@contextmanager
+def _capturing(graph: Any) -> Iterator[None]:
+    """Record what is launched by this thread; what others do meanwhile is their own affair."""
+    # Garbage may be another recording, and to destroy one now would spoil this.
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        graph.capture_begin(capture_error_mode="thread_local")
+        try:
+            yield
+        except BaseException:
+            with suppress(RuntimeError):  # the error that spoilt it is the one to tell
+                graph.capture_end()
+            raise
+        graph.capture_end()
+    finally:
+        if collects:
+            gc.enable()
 
 
 def _moving(state: State) -> tuple[Any, ...]:

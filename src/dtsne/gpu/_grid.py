@@ -148,7 +148,7 @@ def add_shares(positions: Tensor, weights: Tensor, unit: float, fixed: Tensor) -
 def gather_torch(positions: Tensor, weights: Tensor, potentials: Tensor) -> Tensor:
     """Gather by PyTorch alone, on any device."""
     n_axes = positions.shape[1]
-    found = torch.zeros(len(positions), 4, device=weights.device)
+    found = torch.zeros(len(positions), 4, dtype=torch.float32, device=weights.device)
     flat = potentials.reshape(len(potentials), -1)
     for part in _chunks(positions, weights):
         nodes, splines, slopes = _stencils(positions[part], potentials.shape[1:])

@@ -8,13 +8,18 @@ import numpy as np
 import torch
 
 from dtsne._input import prepare as prepare_on_host
-from dtsne.gpu._data import DevicePoints, FromHost, principal_components
+from dtsne._memory import shortage
+from dtsne.gpu._data import DevicePoints, FromHost
+from dtsne.gpu._device import free_memory
+from dtsne.gpu._principal import principal_components
 
 if TYPE_CHECKING:
     from dtsne._data import Data
 
 # Distances between points with coordinates; all others are found on the CPU.
 _EUCLIDEAN = ("euclidean", "cosine", "correlation")
+# Of X, held at once while it is brought into its unit and around its mean.
+_COPIES = 3
 _ROUNDING = 1e-7  # of float32, as columns of `dtsne._input` vary by more than float64's
 
 
@@ -26,6 +31,11 @@ def as_tensor(X: Any) -> Any:
 def check_tensor(X: Any, least: int) -> Any:
     """Refuse what cannot be mapped, as scikit-learn does for arrays of the host."""
     tensor = as_tensor(X)
+    if tensor.layout != torch.strided:
+        raise TypeError(
+            f"X is a tensor of layout {tensor.layout}; give a dense one, X.to_dense(), or a sparse "
+            "matrix of scipy, which is reduced without becoming dense."
+        )
     if tensor.ndim != 2:
         raise ValueError(
             f"Expected 2D array, got {tensor.ndim}D array instead: X has shape "
@@ -42,6 +52,8 @@ def check_tensor(X: Any, least: int) -> Any:
     tensor = tensor.detach()
     if not tensor.is_floating_point():
         tensor = tensor.double()
+    elif tensor.dtype != torch.float64:
+        tensor = tensor.float()  # of the halves, which few operations take, too
     if not bool(torch.isfinite(tensor).all()):
         raise ValueError(
             "Input X contains NaN or infinity; drop such rows, or fill them in "
@@ -54,6 +66,7 @@ def prepare(X: Any, device: Any, *, metric: str, n_pcs: int | None, neighbors: A
     """Turn checked input into data on the device."""
     dense = isinstance(X, np.ndarray | torch.Tensor)
     if neighbors is None and metric in _EUCLIDEAN and dense:
+        _check_room(X, device)
         return _points(torch.as_tensor(X, device=device), metric, n_pcs)
     if isinstance(X, torch.Tensor):
         X = X.cpu().numpy()
@@ -61,9 +74,23 @@ def prepare(X: Any, device: Any, *, metric: str, n_pcs: int | None, neighbors: A
     return FromHost(data, device)
 
 
+def _check_room(X: Any, device: Any) -> None:
+    """Refuse what the device has no room for: X, and X around its mean, before it is reduced."""
+    free = free_memory(device)
+    n_bytes = _COPIES * X.nbytes
+    if free is not None and n_bytes > free:
+        raise shortage(
+            n_bytes,
+            free,
+            f"X of shape {tuple(X.shape)} on {device}",
+            "give float32, reduce it first (sklearn.decomposition.PCA(50)), or use device='cpu'",
+        )
+
+
 def _points(X: Any, metric: str, n_pcs: int | None) -> DevicePoints:
     """As :func:`dtsne._input._points`, which says why, for a tensor."""
-    largest = float(X.abs().max())
+    lowest, highest = torch.aminmax(X)
+    largest = max(-float(lowest), float(highest))
     unit = 2.0 ** np.floor(np.log2(largest)) if largest > 0 else 1.0
     points = X.double() / unit if X.dtype == torch.float64 else X.float() / unit
     if metric == "correlation":

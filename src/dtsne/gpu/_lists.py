@@ -94,9 +94,10 @@ def number_to_train(n: int) -> int:
 
 def spread_out(n: int, count: int, device: torch.device) -> Tensor:
     """Choose rows at random, one from each of as many equal parts, in order."""
-    generator = torch.Generator().manual_seed(0)
-    offsets = torch.randint(n, (count,), generator=generator)
-    return ((torch.arange(count) * n + offsets) // count).to(device)
+    # On the host, also where the user's tensors are elsewhere by default.
+    generator = torch.Generator("cpu").manual_seed(0)
+    offsets = torch.randint(n, (count,), generator=generator, device="cpu")
+    return ((torch.arange(count, device="cpu") * n + offsets) // count).to(device)
 
 
 def cells_to_visit(lists: Lists, of_row: Tensor, rows: Tensor, true: Tensor, recall: float) -> int:

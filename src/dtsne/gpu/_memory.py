@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 
@@ -24,21 +24,14 @@ _MAPS_HELD = 60
 _GRIDS = 500e6
 
 
-def free_memory(device: Any) -> int | None:
-    """Bytes that can still be had on a device; None where that is not known."""
-    if device.type != "cuda":
-        return None
-    free, _ = torch.cuda.mem_get_info(device)
-    # What PyTorch has asked for before, and does not use, it can use again.
-    unused = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
-    return int(free + unused)
+def peak_memory(job: Job, free: int | None = None) -> float:
+    """Bytes on the device that a fit takes where it takes the most, beyond the points.
 
-
-def peak_memory(job: Job) -> float:
-    """Bytes on the device that a fit takes where it takes the most, beyond the points."""
+    With less that is free, less is worked on at once.
+    """
     k = min(job.n - 1, ceil(NEIGHBORS_PER_PERPLEXITY * job.perplexity))
     d = 1 if job.d is None else job.d
-    making = _neighbors.peak_bytes(job.n, d, k) if job.searches and job.d is not None else 0
+    making = _neighbors.peak_bytes(job.n, d, k, free) if job.searches and job.d is not None else 0
     descent = 4.0 * _MAPS_HELD * job.n * job.n_components + _GRIDS
     if job.is_dense:
         return max(making, _DENSE_PAIR * float(job.n) ** 2) + descent

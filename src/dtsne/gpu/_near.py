@@ -47,7 +47,7 @@ def sum_near_torch(y: Tensor, s: Tensor, cells: Cells, cutoff: float) -> Tensor:
     """Sum the same by PyTorch alone, on any device."""
     # In units of the cutoff: float32 would not hold its fourth power in all maps.
     y, s = y / cutoff, (s / cutoff).to(torch.float32)
-    found = torch.zeros(len(s), 4, device=y.device)
+    found = torch.zeros(len(s), 4, dtype=torch.float32, device=y.device)
     n_axes = y.shape[1]
     for begin in range(0, len(s), _CHUNK):
         own = torch.arange(begin, min(begin + _CHUNK, len(s)), device=y.device)

@@ -128,8 +128,8 @@ def batches(lists: Lists, visited: Tensor, room: Room, scratch: int) -> Iterator
 def _divide_cells(lists: Lists, list_sizes: Tensor, room: Room, rows_of_block: int) -> _Blocks:
     starts = lists.starts.cpu()
     n_blocks = _divided_up(starts.diff(), rows_of_block)
-    cell = torch.arange(len(n_blocks)).repeat_interleave(n_blocks)
-    number = torch.arange(len(cell)) - (n_blocks.cumsum(0) - n_blocks)[cell]
+    cell = torch.arange(len(n_blocks), device=starts.device).repeat_interleave(n_blocks)
+    number = torch.arange(len(cell), device=starts.device) - (n_blocks.cumsum(0) - n_blocks)[cell]
     first = starts[cell] + rows_of_block * number
     n_columns = list_sizes[cell]
     every = _divided_up(n_columns, _MAX_SAMPLED).clamp_min(room.every)
@@ -151,7 +151,7 @@ def _batch(
             blocks.rank, _before(blocks.n_samples), _before(blocks.n_words),
         ), dim=1,
     )  # fmt: skip
-    block_of_row = torch.arange(len(table)).repeat_interleave(blocks.n_rows)
+    block_of_row = torch.arange(len(table), device=table.device).repeat_interleave(blocks.n_rows)
     return Batch(
         table=table.to(device),
         block_of_row=block_of_row.int().to(device),

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from dtsne.gpu._device import free_memory
 from dtsne.gpu._lists import (
     cells_to_visit,
     divide,
@@ -27,7 +28,7 @@ from dtsne.gpu._lists import (
     spread_out,
 )
 from dtsne.gpu._neighbor_keys import NO_KEY, keys_of, nearest_of_all, surely_nearest, unpack
-from dtsne.gpu._triton import runs_triton
+from dtsne.gpu._triton import launching_on, runs_triton
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -41,8 +42,9 @@ _LOGGER = logging.getLogger(__name__)
 _MAX_EXACT = 200_000
 # Rows whose true neighbours are found to measure the recall.
 _N_SAMPLED = 500
-# Bytes that intermediate results may take at a time. The rows of a GiB keep a large GPU busy.
-_SCRATCH = 2**31
+# Bytes that intermediate results may take at a time, and the share of what is free. The rows of a
+# GiB keep a large GPU busy; how many are worked on at once changes no result.
+_SCRATCH, _LEAST_SCRATCH, _FREE_SHARE = 2**31, 2**26, 1 / 8
 # Selected beyond what is wanted by the products in plain PyTorch, as they cannot tell neighbours of
 # almost the same distance: a share of k, and a few.
 _SPARE_SHARE, _SPARE = 8, 8
@@ -72,18 +74,27 @@ def nearest(points: Tensor, k: int, *, recall: float = 0.99) -> tuple[Tensor, Te
     n = len(points)
     if not 1 <= k <= n - 1:
         raise ValueError(f"k={k} neighbours asked of {n} points; it has to be from 1 to {n - 1}.")
-    indices = torch.empty((n, k), dtype=torch.int32, device=points.device)
-    distances = torch.empty((n, k), dtype=torch.float32, device=points.device)
-    if n > _MAX_EXACT:
-        found = _search_lists(points, recall, indices, distances)
-        if found is not None:
-            return indices, distances, found
-    itself = torch.zeros((1, 1), dtype=torch.int32, device=points.device)
-    _search(one_cell(points), itself, indices, distances)
-    return indices, distances, 1.0
+    with launching_on(points.device):
+        indices = torch.empty((n, k), dtype=torch.int32, device=points.device)
+        distances = torch.empty((n, k), dtype=torch.float32, device=points.device)
+        scratch = scratch_of(free_memory(points.device))
+        if n > _MAX_EXACT:
+            found = _search_lists(points, recall, indices, distances, scratch)
+            if found is not None:
+                return indices, distances, found
+        itself = torch.zeros((1, 1), dtype=torch.int32, device=points.device)
+        _search(one_cell(points), itself, indices, distances, scratch)
+        return indices, distances, 1.0
 
 
-def peak_bytes(n: int, d: int, k: int) -> int:
+def scratch_of(free: int | None) -> int:
+    """Bytes that intermediate results may take where so many are free, if that is known."""
+    if free is None:
+        return _SCRATCH
+    return min(_SCRATCH, max(_LEAST_SCRATCH, int(_FREE_SHARE * free)))
+
+
+def peak_bytes(n: int, d: int, k: int, free: int | None = None) -> int:
     """Estimate the memory on the device that `nearest` takes at its peak, with its result."""
     result = 8 * n * k
     # Points with columns of zeros; their order, cells and bounds.
@@ -91,26 +102,26 @@ def peak_bytes(n: int, d: int, k: int) -> int:
     if n > _MAX_EXACT:
         # Gathered in order of their cells, or some of them to find these.
         points += 4 * d * max(n, 3 * number_to_train(n))
+    # Comparing all rows at once takes no more than that.
+    scratch = min(scratch_of(free), 16 * n * (n + 2 * k * padded_width(d)))
     # Where it is sorted, PyTorch takes as much again.
-    return result + points + 2 * _SCRATCH
+    return result + points + 2 * scratch
 
 
 def _search_lists(
-    points: Tensor, recall: float, indices: Tensor, distances: Tensor
+    points: Tensor, recall: float, indices: Tensor, distances: Tensor, scratch: int
 ) -> float | None:
     """Find most neighbours; return the share, or None if that is more work than to find all."""
     rows = spread_out(len(points), min(len(points), _N_SAMPLED), points.device)
-    lists, of_row = divide(points, scratch=_SCRATCH)
+    lists, of_row = divide(points, scratch=scratch)
     n_cells = len(lists.centres)
     positions = torch.empty_like(of_row)
     positions[lists.order.long()] = torch.arange(len(points), device=points.device)
-    true, true_distances = nearest_of_all(
-        lists, positions[rows], indices.shape[1], scratch=_SCRATCH
-    )
+    true, true_distances = nearest_of_all(lists, positions[rows], indices.shape[1], scratch=scratch)
     n_visited = cells_to_visit(lists, of_row, rows, true, recall)
     while n_visited <= n_cells // 2:
-        visited = nearest_cells(lists, n_visited, scratch=_SCRATCH)
-        _search(lists, visited, indices, distances)
+        visited = nearest_cells(lists, n_visited, scratch=scratch)
+        _search(lists, visited, indices, distances, scratch)
         measured = float((distances[rows] <= true_distances[:, -1:]).double().mean())
         _LOGGER.info("neighbours: %d of %d cells, recall %.4f", n_visited, n_cells, measured)
         if measured >= recall:
@@ -119,24 +130,28 @@ def _search_lists(
     return None
 
 
-def _search(lists: Lists, visited: Tensor, indices: Tensor, distances: Tensor) -> None:
+def _search(
+    lists: Lists, visited: Tensor, indices: Tensor, distances: Tensor, scratch: int
+) -> None:
     """Fill in the neighbours of all points, looked for in the lists that each one visits."""
     k = indices.shape[1]
     sure = None
     if runs_triton(lists.points):
         from dtsne.gpu._neighbors_triton import search
 
-        sure = search(lists, visited, indices, distances, scratch=_SCRATCH)
+        sure = search(lists, visited, indices, distances, scratch=scratch)
     if sure is None:
-        sure = _search_by_sorting(lists, visited, indices, distances)
+        sure = _search_by_sorting(lists, visited, indices, distances, scratch)
     unsure = (~sure).nonzero().flatten()
     if len(unsure):
         _LOGGER.debug("neighbours: %d rows compared with all points", len(unsure))
         rows = lists.order[unsure].long()
-        indices[rows], distances[rows] = nearest_of_all(lists, unsure, k, scratch=_SCRATCH)
+        indices[rows], distances[rows] = nearest_of_all(lists, unsure, k, scratch=scratch)
 
 
-def _search_by_sorting(lists: Lists, visited: Tensor, indices: Tensor, distances: Tensor) -> Tensor:
+def _search_by_sorting(
+    lists: Lists, visited: Tensor, indices: Tensor, distances: Tensor, scratch: int
+) -> Tensor:
     """Search in plain PyTorch; return for each position whether its neighbours are surely found."""
     n, width = lists.points.shape
     k = indices.shape[1]
@@ -150,7 +165,7 @@ def _search_by_sorting(lists: Lists, visited: Tensor, indices: Tensor, distances
         others = torch.cat((high, low, high), dim=1).T
         n_kept = min(k + 1 + k // _SPARE_SHARE + _SPARE, len(columns))
         # Fast distances and what they are selected from; then differences in float64 and squares.
-        step = max(1, _SCRATCH // (16 * len(columns) + 16 * n_kept * width))
+        step = max(1, scratch // (16 * len(columns) + 16 * n_kept * width))
         for first in range(begin, end, step):
             positions = torch.arange(first, min(first + step, end), device=indices.device)
             own = lists.points[positions] - lists.centres[cell]

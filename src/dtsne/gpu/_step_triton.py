@@ -31,17 +31,19 @@ def moved_triton(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Return where the points are next, and their velocities and gains."""
     n, n_axes = embedding.shape
+    # Row by row, as the kernels write, whatever the strides of what came in.
+    ahead, faster, stronger = (
+        torch.empty((n, n_axes), dtype=embedding.dtype, device=embedding.device) for _ in range(3)
+    )
     n_blocks = triton.cdiv(n, _BLOCK)
-    faster, stronger = torch.empty_like(velocity), torch.empty_like(gains)
     sums = torch.empty((n_axes, n_blocks), dtype=embedding.dtype, device=embedding.device)
     _push[(n_blocks,)](
         velocity.contiguous(), gains.contiguous(), scales, gradient.contiguous(), faster, stronger,
         sums, n, n_blocks, momentum, step, *gain_rule, longest, AXES=n_axes, BLOCK=_BLOCK,
     )  # fmt: skip
-    mean = sums.sum(dim=1)
-    ahead = torch.empty_like(embedding)
+    total = sums.sum(dim=1)
     _move[(n_blocks,)](
-        embedding.contiguous(), faster, mean, ahead, n, AXES=n_axes, BLOCK=_BLOCK
+        embedding.contiguous(), faster, total, ahead, n, AXES=n_axes, BLOCK=_BLOCK
     )  # fmt: skip
     return ahead, faster, stronger
 

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from functools import cache
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+_OLDEST_CAPABILITY = (7, 0)
 
 
 @cache
@@ -15,4 +21,20 @@ def has_triton() -> bool:
 
 def runs_triton(tensor: Any) -> bool:
     """Whether a kernel in Triton can work on a tensor: its twin takes all others."""
-    return bool(tensor.is_cuda) and has_triton()
+    return bool(tensor.is_cuda) and has_triton() and _knows_instructions(tensor.device.index)
+
+
+def launching_on(device: Any) -> AbstractContextManager[Any]:
+    """Make a device the current one, where Triton launches its kernels."""
+    import torch
+
+    return torch.cuda.device(device) if device.type == "cuda" else nullcontext()
+
+
+@cache
+def _knows_instructions(index: int) -> bool:
+    """Whether a GPU is of a kind that Triton compiles for, and of NVIDIA, as some are named."""
+    import torch
+
+    is_nvidia = getattr(torch.version, "hip", None) is None
+    return is_nvidia and torch.cuda.get_device_capability(index) >= _OLDEST_CAPABILITY
