@@ -274,7 +274,8 @@ def test_a_spectral_start(rng, monkeypatch, what):
         X, parameters = search.kneighbors_graph(mode="distance"), {"metric": "precomputed"}
     starts = []
     compare(X, **parameters, callback=lambda _, kl, Y: starts.append(Y) or True)
-    np.testing.assert_allclose(starts[1], starts[0], atol=0.01 * starts[0].std())
+    for axis in range(2):  # but for noise, which goes by the order of the points in memory
+        assert np.corrcoef(starts[0][:, axis], starts[1][:, axis])[0, 1] > 0.98
 
 
 def test_few_points_in_three_dimensions(rng):

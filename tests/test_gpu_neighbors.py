@@ -274,7 +274,7 @@ def test_kernels_find_the_same_in_lists(kernels, rng, monkeypatch):
         monkeypatch.setattr(_neighbors, "runs_triton", lambda tensor, runs=runs: runs)
         indices = torch.empty((350, 15), dtype=torch.int32, device=DEVICE)
         distances = torch.empty((350, 15), device=DEVICE)
-        _neighbors._search(lists, visited, indices, distances)
+        _neighbors._search(lists, visited, indices, distances, 2**31)
         results.append((indices.cpu(), distances.cpu()))
     np.testing.assert_array_equal(results[0][0], results[1][0])
     np.testing.assert_array_equal(results[0][1], results[1][1])
