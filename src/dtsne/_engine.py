@@ -63,10 +63,8 @@ class DeviceEngine(Engine, Protocol):
         """Do what :func:`dtsne._optimizer.moved` does."""
         ...
 
-    def repeat(
-        self, iterate: Callable[[State], State], state: State, n: int, *, alike: bool
-    ) -> State:
-        """Do n iterations from a state; alike are those that differ in nothing but the state."""
+    def repeat(self, iterate: Callable[[State], State], state: State, n: int) -> State:
+        """Do n iterations from a state, which differ in nothing but the state."""
         ...
 
 

@@ -165,9 +165,8 @@ def _until_check(engine: Engine, state: State, rule: Rule, schedule: Schedule) -
         return _step(engine, state, found.gradient, rule, schedule)
 
     n = min(-state.iteration % CHECK_EVERY, schedule.max_iter - state.iteration)
-    if isinstance(engine, DeviceEngine):
-        alike = state.iteration >= max(_N_EXAGGERATED, rule.n_early)
-        return engine.repeat(iterate, state, n, alike=alike)
+    if isinstance(engine, DeviceEngine) and state.iteration >= max(_N_EXAGGERATED, rule.n_early):
+        return engine.repeat(iterate, state, n)
     for _ in range(n):
         state = iterate(state)
     return state

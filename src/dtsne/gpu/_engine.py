@@ -86,33 +86,22 @@ class TorchEngine:
         """See :class:`dtsne._engine.DeviceEngine`."""
         return moved(*state, rule=rule, momentum=momentum, step=step)
 
-    def repeat(
-        self, iterate: Callable[[State], State], state: State, n: int, *, alike: bool
-    ) -> State:
+    def repeat(self, iterate: Callable[[State], State], state: State, n: int) -> State:
         """See :class:`dtsne._engine.DeviceEngine`."""
-
-        def done(n: int, *same: Any) -> State:
-            if alike:
-                return self._recorder.repeat(iterate, state, n, same)
-            return _repeated(iterate, state, n)
-
-        n_done, ahead = 0, state
+        before, n_done = state, 0
         if runs_triton(state.embedding):  # plain PyTorch waits for the device, and so no graph
             if self._repulsion is None:
-                return done(n, state.scales)
+                return self._recorder.repeat(iterate, state, n, (state.scales,))
             n_done = min(n, self._repulsion.n_without_decisions(self._single))
             if n_done:
+                same = (state.scales, self._repulsion.plan)
                 with self._repulsion.deciding_nothing(n_done):
-                    ahead = done(n_done, state.scales, self._repulsion.plan)
+                    state = self._recorder.repeat(iterate, state, n_done, same)
                 if not self._repulsion.held_all():
-                    n_done, ahead = 0, state  # some points left the grid: once more, with care
-        return _repeated(iterate, ahead, n - n_done)
-
-
-def _repeated(iterate: Callable[[State], State], state: State, n: int) -> State:
-    for _ in range(n):
-        state = iterate(state)
-    return state
+                    state, n_done = before, 0  # some points left the grid: once more, with care
+        for _ in range(n - n_done):
+            state = iterate(state)
+        return state
 
 
 def four_numbers(centred: Any, scales: Any) -> Any:

@@ -27,8 +27,9 @@ _STEP = 32
 _MANY_CELLS_PER_POINT = 64
 # So many take no time, however few the points are.
 _FEW_CELLS = 2**18
-# More room than on the CPU: a map that grows out of its grid while nobody looks is a loss of time.
-_ROOM = 1.15
+# More room than on the CPU, above all while the map grows fast: to outgrow its grid is a loss of
+# time, and the grid is not what takes it (docs/gpu.md).
+_ROOM, _ROOM_AT_FIRST, _N_FIRST = 1.15, 1.5, 50
 # Nodes of kernels, in float64, that are transformed at once: half a gigabyte with all temporaries.
 _NODES_AT_ONCE = 2**24
 
@@ -79,7 +80,8 @@ class TorchFftRepulsion(PlannedRepulsion):
     def _make_plan(
         self, cutoff: float, spacing: float, extent: FloatArray, nodes: ScaleNodes, scales: Any
     ) -> Plan:
-        shape = tuple(-(-length // _STEP) * _STEP for length in grid_shape(_ROOM * extent, spacing))
+        room = _ROOM if self._n_uses > _N_FIRST else _ROOM_AT_FIRST
+        shape = tuple(-(-length // _STEP) * _STEP for length in grid_shape(room * extent, spacing))
         padded = tuple(2 * length for length in shape)
         at = torch.as_tensor(nodes.values, device=scales.device)
         first, second = torch.triu_indices(len(at), len(at), device=scales.device)
