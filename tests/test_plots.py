@@ -466,7 +466,7 @@ def test_a_group_in_pieces_is_named_at_its_main_one():
 
 def test_a_group_in_two_pieces_is_named_in_the_midst_of_one():
     rng = np.random.default_rng(0)
-    main, other = rng.normal(size=(1100, 2)), rng.normal(size=(800, 2)) + [9, 0]
+    main, other = rng.normal(size=(1100, 2)), rng.normal((9, 0), 1, size=(800, 2))
     places = group_places(np.vstack([main, other]), np.zeros(1900, dtype=int), 1)
     assert np.linalg.norm(places.centers[0]) < 0.6
     assert places.reaches[0] < 3

@@ -31,9 +31,10 @@ OKABE_ITO = (
 SINGLE = OKABE_ITO[0]
 # More than these are told apart by nobody; it is a sign of quantities given as labels.
 MOST_GROUPS = 200
-# Beyond these quantiles values take the last colour: a few far ones would leave one colour for the
-# rest.
+# A few far values would leave one colour for the rest: where the range of all is that much wider
+# than these quantiles, the colours span the quantiles.
 _QUANTILES = (0.005, 0.995)
+_FAR = 1.5
 
 
 @dataclass(frozen=True)
@@ -181,19 +182,20 @@ def _extended(n: int, ground: Ground) -> tuple[str, ...]:
 def color_limits(values: FloatArray, center: float | None = None) -> tuple[float, float]:
     """Return the values of the first and the last colour; around a centre, as far to either side.
 
-    They span nearly all values, and all of them where nearly all are the same.
+    They span all values; nearly all of them where a few lie far out, and others are not the same.
     """
     known = values[np.isfinite(values)]
     if len(known) == 0:
         return 0.0, 1.0
     if center is not None:
         apart = np.abs(known - center)
-        # One-sided quantiles of the distances, which have one tail.
-        reach = float(np.quantile(apart, 2 * _QUANTILES[1] - 1)) or float(apart.max()) or 1.0
+        reach, farthest = (float(q) for q in np.quantile(apart, [_QUANTILES[1], 1]))
+        if farthest <= _FAR * reach or reach == 0:
+            reach = farthest or 1.0
         return center - reach, center + reach
-    low, high = (float(q) for q in np.quantile(known, _QUANTILES))
-    if low == high:
-        low, high = float(known.min()), float(known.max())
+    least, low, high, most = (float(q) for q in np.quantile(known, [0, *_QUANTILES, 1]))
+    if most - least <= _FAR * (high - low) or low == high:
+        low, high = least, most
     if low == high:
         # As much as makes a difference, whatever the size.
         pad = max(0.5, 1e-3 * abs(low))

@@ -1,7 +1,8 @@
 // The drawing: regl-scatterplot, asked in the terms of this page.
 
-const GROUND = { light: "#ffffff", dark: "#14171a" };
 const LASSO = { light: "#0b62c4", dark: "#7db7ff" };
+const ACCENT = { light: "#e4007f", dark: "#ff5fb5" }; // of what is selected; no category has it
+const FEW_SELECTED = 100; // which are drawn much larger, or nobody would find them
 const PADDING = 1.08;
 const CLOSEST = 0.02; // how near to go to a single point: some of what is around it stays in view
 
@@ -41,8 +42,6 @@ function createLibrary(n, canvas) {
     pointSize: defaultSize(n),
     opacity: defaultOpacity(n),
     antiAliasing: 1,
-    pointOutlineWidth: 1,
-    pointSizeSelected: 0.5,
     opacityInactiveScale: 0.35,
     lassoMinDelay: 8,
     lassoInitiator: false,
@@ -119,11 +118,30 @@ function createCamera(library, canvas, rows, whole) {
     return look(x + right * distance * 0.25, y + up * distance * 0.25, distance, true);
   }
 
-  return { fit, zoom, pan };
+  /** Zoom by a factor around a place on the canvas, and move that place by some pixels. */
+  function pinch(factor, [x, y], [right, down]) {
+    const { width, height } = canvas.getBoundingClientRect();
+    const distance = library.get("cameraDistance");
+    const unit = (2 * distance) / height;
+    const [atX, atY] = library.get("cameraTarget");
+    const [offX, offY] = [(x - width / 2) * unit, (height / 2 - y) * unit];
+    const keep = 1 - 1 / factor;
+    return look(atX + offX * keep - right * unit, atY + offY * keep + down * unit, distance / factor, true);
+  }
+
+  /** Bring a point into view, where it is not. */
+  function reveal(i) {
+    const [x, y] = library.getScreenPosition(i) ?? [-1, -1];
+    const { width, height } = canvas.getBoundingClientRect();
+    if (x > 0 && y > 0 && x < width && y < height) return null;
+    return look(rows[i][0], rows[i][1], library.get("cameraDistance"), true);
+  }
+
+  return { fit, zoom, pan, pinch, reveal };
 }
 
 function createPlot(data, canvas) {
-  const { n, maps, half } = data;
+  const { n, maps, half, colours } = data;
   const rows = Array.from({ length: n }, () => [0, 0, 0]); // x, y, group
   const library = createLibrary(n, canvas);
   const draw = createDrawing(library, rows);
@@ -153,9 +171,16 @@ function createPlot(data, canvas) {
     ...createCamera(library, canvas, rows, boxOfMaps(data)),
     filter: (points) => (points ? library.filter(points, quiet) : library.unfilter(quiet)),
     select: (points) => library.select(points.slice(), quiet),
+    emphasise: (count) => {
+      const few = count <= FEW_SELECTED;
+      library.set({ pointSizeSelected: few ? 4 : 0.5, pointOutlineWidth: few ? 2 : 1 });
+    },
     hover: (i) => library.hover(i, quiet),
     mode: (name) => library.set({ mouseMode: name === "lasso" ? "lasso" : "panZoom" }),
-    theme: (name) => library.set({ backgroundColor: GROUND[name], lassoColor: LASSO[name] }),
+    theme: (name) => library.set({
+      backgroundColor: colours[name].ground, lassoColor: LASSO[name], pointColorActive: ACCENT[name],
+      pointColorHover: ACCENT[name],
+    }),
     size: (factor) => library.set({ pointSize: defaultSize(n) * factor }),
     opacity: (value) => library.set({ opacity: value }),
     on: (event, handler) => library.subscribe(event, handler),
