@@ -146,6 +146,9 @@ function createPlot(data, canvas) {
   const library = createLibrary(n, canvas);
   const draw = createDrawing(library, rows);
   let placed = false;
+  let theme = "light";
+  let painted = []; // the colours of the groups
+  let selected = 0; // how many points
 
   function place(at, { moving = false } = {}) {
     const first = Math.floor(at);
@@ -161,26 +164,35 @@ function createPlot(data, canvas) {
 
   function colour(groups, palette) {
     for (let i = 0; i < n; i++) rows[i][2] = groups[i];
-    library.set({ pointColor: palette });
+    painted = palette;
+    library.set({ pointColor: palette, pointColorHover: palette.map(() => ACCENT[theme]) });
+    emphasise(selected);
     return placed ? draw({}) : null;
+  }
+
+  /** Draw selected points so that they are found: few of them large, and in a colour of their own. */
+  function emphasise(count) {
+    const few = count <= FEW_SELECTED;
+    selected = count;
+    library.set({
+      pointSizeSelected: few ? 4 : 0.5,
+      pointOutlineWidth: few ? 2 : 1,
+      pointColorActive: painted.map((own) => (few ? ACCENT[theme] : own)),
+    });
   }
 
   const quiet = { preventEvent: true };
   return {
-    place, colour,
+    place, colour, emphasise,
     ...createCamera(library, canvas, rows, boxOfMaps(data)),
     filter: (points) => (points ? library.filter(points, quiet) : library.unfilter(quiet)),
     select: (points) => library.select(points.slice(), quiet),
-    emphasise: (count) => {
-      const few = count <= FEW_SELECTED;
-      library.set({ pointSizeSelected: few ? 4 : 0.5, pointOutlineWidth: few ? 2 : 1 });
-    },
     hover: (i) => library.hover(i, quiet),
     mode: (name) => library.set({ mouseMode: name === "lasso" ? "lasso" : "panZoom" }),
-    theme: (name) => library.set({
-      backgroundColor: colours[name].ground, lassoColor: LASSO[name], pointColorActive: ACCENT[name],
-      pointColorHover: ACCENT[name],
-    }),
+    theme: (name) => {
+      theme = name; // those who change it have to paint anew
+      library.set({ backgroundColor: colours[name].ground, lassoColor: LASSO[name] });
+    },
     size: (factor) => library.set({ pointSize: defaultSize(n) * factor }),
     opacity: (value) => library.set({ opacity: value }),
     on: (event, handler) => library.subscribe(event, handler),

@@ -8,7 +8,7 @@ function createTouch(plot, stage, canvas) {
   let dragging = false; // one finger has moved, and the library was told of it
 
   function tell(type, [x, y]) {
-    const held = { clientX: x, clientY: y, buttons: type === "mouseup" ? 0 : 1, bubbles: true, cancelable: true };
+    const held = { clientX: x, clientY: y, buttons: dragging && type !== "mouseup" ? 1 : 0, bubbles: true, cancelable: true };
     canvas.dispatchEvent(new MouseEvent(type, held));
   }
 
@@ -24,11 +24,9 @@ function createTouch(plot, stage, canvas) {
 
   function drag(from, to) {
     if (!dragging && Math.hypot(to[0] - from[0], to[1] - from[1]) < TAP) return false;
-    if (!dragging) {
-      tell("mousemove", from);
-      tell("mousedown", from);
-    }
+    const begins = !dragging;
     dragging = true;
+    if (begins) tell("mousedown", from);
     tell("mousemove", to);
     return true;
   }
@@ -45,7 +43,10 @@ function createTouch(plot, stage, canvas) {
   stage.addEventListener("pointerdown", (event) => {
     if (event.pointerType !== "touch") return;
     if (fingers.size === 1) endDrag([...fingers.values()][0]);
-    fingers.set(event.pointerId, [event.clientX, event.clientY]);
+    const at = [event.clientX, event.clientY];
+    fingers.set(event.pointerId, at);
+    // The library moves the map from where it last saw the mouse, and looks once in a frame.
+    if (fingers.size === 1) tell("mousemove", at);
   });
   stage.addEventListener("pointermove", (event) => {
     if (!fingers.has(event.pointerId)) return;
