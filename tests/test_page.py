@@ -262,7 +262,7 @@ def test_a_list_of_categories_tells_them_apart():
     names = [f"a long name that many begin with, {i}" for i in range(3)]
     listed = column_of(names)["listed"]
     assert len(set(listed)) == 3
-    assert max(map(len, listed)) <= 26
+    assert max(map(len, listed)) <= 28
     assert column_of(["", " ", "a"])["listed"] == ["(empty)", "a"]
     digits = ["c" + "9" * 5000, "c10", "c9"]
     assert unpacked(column_of(digits)["categories"]) == ["c9", "c10", digits[0]]

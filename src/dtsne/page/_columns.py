@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 # More categories than this have no colour of their own: the page draws the rest as "other".
 MAX_CATEGORIES = 50
 # Characters that fit a row of the legend.
-_LONGEST = 26
+_LONGEST = 28
 
 
 def as_array(name: str, values: ArrayLike) -> np.ndarray[Any, Any]:
