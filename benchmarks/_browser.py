@@ -1,4 +1,4 @@
-"""How Chromium is started, for benchmarks and tests: without a graphics card, and without a network."""
+"""How benchmarks and tests start Chromium: without a graphics card, and without a network."""
 
 from __future__ import annotations
 

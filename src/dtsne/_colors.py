@@ -189,7 +189,8 @@ def color_limits(values: FloatArray, center: float | None = None) -> tuple[float
         return 0.0, 1.0
     if center is not None:
         apart = np.abs(known - center)
-        reach, farthest = (float(q) for q in np.quantile(apart, [_QUANTILES[1], 1]))
+        # Distances have one tail, which holds what is cut off at both ends otherwise.
+        reach, farthest = (float(q) for q in np.quantile(apart, [2 * _QUANTILES[1] - 1, 1]))
         if farthest <= _FAR * reach or reach == 0:
             reach = farthest or 1.0
         return center - reach, center + reach
