@@ -10,7 +10,7 @@ from dtsne._columns import free_name
 from dtsne.page import make_page
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import ArrayLike
 
@@ -72,23 +72,27 @@ def explorable(
     unit = accounts[first].radius_unit
     if unit is not None:
         shown[first]["unit"] = unit
-    of_accounts = _columns_of(accounts, alone=len(maps) == 1)
-    taken = set(of_accounts) | {f"{name} in {map_}" for name in of_accounts for map_ in maps}
-    given: dict[str, ArrayLike] = {}
     labels = accounts[first].points.columns().get("label")
-    if labels is not None:
-        given[free_name(label_name, taken)] = labels
-    others: dict[str, ArrayLike] = {}
-    for name, values in (columns or {}).items():
-        others[free_name(str(name), taken | set(given) | set(others))] = values
-    return make_page(
-        maps,
-        {**given, **of_accounts, **others},
-        ids=ids,
-        title=title,
-        account=shown,
-        notes=notes,
+    label = {} if labels is None else {label_name: labels}
+    everything = _side_by_side(
+        label, _columns_of(accounts, alone=len(maps) == 1), columns or {}, maps
     )
+    return make_page(maps, everything, ids=ids, title=title, account=shown, notes=notes)
+
+
+def _side_by_side(
+    label: Mapping[str, Any],
+    of_accounts: Mapping[str, Any],
+    others: Mapping[str, Any],
+    maps: Iterable[str],
+) -> dict[str, Any]:
+    """Join columns; those of the user whose names the account has get others."""
+    taken = set(of_accounts) | {f"{name} in {map_}" for name in of_accounts for map_ in maps}
+    first = {free_name(name, taken): values for name, values in label.items()}
+    last: dict[str, Any] = {}
+    for name, values in others.items():
+        last[free_name(str(name), taken | set(first) | set(last))] = values
+    return {**first, **of_accounts, **last}
 
 
 def _figures(account: Account) -> dict[str, Any]:
