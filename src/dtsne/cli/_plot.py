@@ -183,7 +183,7 @@ def plot(
     size: Annotated[
         float | None,
         typer.Option(
-            "--size", metavar="FLOAT", help=f"Width of the map in inches.  [default: {SIZE:g}]"
+            "--size", metavar="FLOAT", help=f"Width in inches of the map.  [default: {SIZE:g}]"
         ),
     ] = None,
     dpi: Annotated[
