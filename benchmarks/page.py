@@ -21,6 +21,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from _browser import ARGUMENTS
 from playwright.sync_api import sync_playwright
 
 from dtsne.page import write_page
@@ -32,11 +33,6 @@ if TYPE_CHECKING:
 
     from dtsne._typing import FloatArray, IntArray
 
-ARGUMENTS = [
-    *("--no-sandbox", "--disable-gpu-sandbox", "--use-angle=swiftshader"),
-    *("--enable-unsafe-swiftshader", "--disable-background-networking", "--no-first-run"),
-    *("--disable-component-update", "--disable-sync"),
-]
 SIZE = {"width": 1280, "height": 800}
 RUNS = 3
 FRAME = ("fps", "CPU ms", "script ms")

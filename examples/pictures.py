@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from sklearn.neighbors import NearestNeighbors
 
 from dtsne import DTSNE, plots
 from dtsne.datasets import load
@@ -14,34 +13,32 @@ from dtsne.datasets import load
 DPI = 100
 
 
-def log_radii(points, k) -> np.ndarray:
-    """Logarithm of the distance to the k-th neighbour."""
-    distances, _ = NearestNeighbors(n_neighbors=k).fit(points).kneighbors()
-    return np.log(distances[:, -1])
-
-
-def tell_unit(name, unit, k, model) -> None:
+def tell_unit(name, report) -> None:
     print(
-        f"{name}: one unit of the map is {unit:.2f} in the data by the radii of {k} neighbours",
-        end="",
+        f"{name}: one unit of the map is {report.radius_unit:.2f} in the data by the radii of "
+        f"{report.whole.k} neighbours, and {report.map_unit:.2f} by the median of sigma_"
     )
-    print(f", and {np.median(model.sigma_):.2f} by the median of sigma_")
+
+
+def log_radius(report) -> np.ndarray:
+    """Logarithms of the radii in the data, whose unit in an account is that of the map."""
+    return report.points.log_radius_data + np.log(report.map_unit)
 
 
 def draw_digits(save) -> None:
     digits = load("digits")
     model = DTSNE(perplexity=50)
     Y = model.fit_transform(digits.X)
-    in_data, in_map = log_radii(digits.X, 50), log_radii(Y, 50)
-    residual = in_map - in_data
-    unit = plots.radius_unit(in_data, in_map)
-    tell_unit("digits", unit, 50, model)
+    report = model.report()
+    tell_unit("digits", report)
     names = {digit: f"digit {digit}" for digit in range(10)}
     save("map", plots.scatter_map(Y, labels=digits.labels, names=names))
-    ax = plots.radius_map(Y, in_data, value_name="radius of 50 neighbours in the data")
-    save("radii", plots.density_scale_bar(ax, unit, length=50))
-    save("residuals", plots.residual_map(Y, residual - np.median(residual)))
-    save("radius-plot", plots.radius_plot(in_data, in_map))
+    name = "radius of 50 neighbours in the data"
+    ax = plots.radius_map(Y, log_radius(report), value_name=name)
+    save("radii", plots.density_scale_bar(ax, report.radius_unit, length=50))
+    points = report.points
+    save("residuals", plots.residual_map(Y, points.density_residual))
+    save("radius-plot", plots.radius_plot(points.log_radius_data, points.log_radius_map))
 
 
 def draw_three_gaussians(save) -> None:
@@ -51,12 +48,11 @@ def draw_three_gaussians(save) -> None:
     maps = {name: model.fit_transform(three.X) for name, model in models.items()}
     figure = plots.side_by_side(maps, labels=three.labels, names=names, radius_ratios=True)
     save("side-by-side", figure)
-    Y = maps["dtSNE"]
-    in_data, in_map = log_radii(three.X, 30), log_radii(Y, 30)
-    unit = plots.radius_unit(in_data, in_map)
-    tell_unit("G3-d", unit, 30, models["dtSNE"])
+    report = models["dtSNE"].report(k=30)
+    tell_unit("G3-d", report)
+    Y, unit = maps["dtSNE"], report.radius_unit
     ax = plots.scatter_map(Y, labels=three.labels, names=names, annotate=False)
-    plots.iso_radius_glyphs(ax, Y, np.exp(in_data), unit=unit)
+    plots.iso_radius_glyphs(ax, Y, np.exp(log_radius(report)), unit=unit)
     save("circles", plots.density_scale_bar(ax, unit, length=100))
 
 

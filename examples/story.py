@@ -16,6 +16,7 @@ from dtsne.quality import cluster_radius_ratios
 
 METHODS = {"t-SNE": 0.0, "dtSNE": 1.0}
 ONE = 1
+SPREADS = ["spread 1", "spread 2", "spread 4"]
 
 
 def ratios_of(X, Y, labels) -> str:
@@ -23,8 +24,8 @@ def ratios_of(X, Y, labels) -> str:
     return " : ".join(f"{ratio:.2f}" for ratio in found.map)
 
 
-def room_of_ones(log_radii, labels) -> float:
-    """Median radius of the ones, over that of all other digits."""
+def distance_of_ones(log_radii, labels) -> float:
+    """Median distance of the ones to their neighbours, over that of all other digits."""
     ones = labels == ONE
     return float(np.exp(np.median(log_radii[ones]) - np.median(log_radii[~ones])))
 
@@ -37,7 +38,7 @@ def draw_gaussians(axes) -> None:
         drawn = ratios_of(three.X, Y, three.labels)
         print(f"  {name}: {drawn}")
         title = f"{name} draws three Gaussians of spread 1 : 2 : 4\nas {drawn}"
-        plots.scatter_map(Y, labels=three.labels, ax=ax, annotate=False, legend=False)
+        plots.scatter_map(Y, labels=three.labels, names=SPREADS, ax=ax)
         ax.set_title(title, fontsize=10)
 
 
@@ -48,15 +49,17 @@ def draw_digits(axes) -> None:
         model = DTSNE(density_scale=density_scale, verbose=1)
         Y = model.fit_transform(digits.X)
         account = model.report()
-        true = room_of_ones(account.points.log_radius_data, labels)
-        drawn = room_of_ones(account.points.log_radius_map, labels)
+        true = distance_of_ones(account.points.log_radius_data, labels)
+        drawn = distance_of_ones(account.points.log_radius_map, labels)
         log_r = account.whole.density_log_correlation
-        print(f"MNIST, {len(Y)} digits, {name}: the ones have {drawn:.2f} of the room of others,")
-        print(f"  and {true:.2f} in the data; correlation of all log radii {log_r:.2f}")
+        print(f"MNIST, {len(Y)} digits, {name}: the ones lie {drawn:.2f} times as far from their")
+        print(
+            f"  neighbours as others, {true:.2f} in the data; correlation of log radii {log_r:.2f}"
+        )
         plots.scatter_map(Y, labels=labels, ax=ax, point_size=1, alpha=0.4)
         ax.set_title(
-            f"{name} gives MNIST's ones {drawn:.2f} of the room\n"
-            f"that others have; in the data it is {true:.2f}",
+            f"{name} draws MNIST's ones {drawn:.2f} times as far from\n"
+            f"their neighbours as others; in the data it is {true:.2f}",
             fontsize=10,
         )
 

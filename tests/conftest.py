@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from hypothesis import settings
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
+from _browser import ARGUMENTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,9 +52,7 @@ def chromium() -> Iterator[Any]:
     with api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=path,
-            args=["--no-sandbox", "--disable-gpu-sandbox", "--use-angle=swiftshader",
-                  "--enable-unsafe-swiftshader", "--disable-background-networking",
-                  "--disable-component-update", "--disable-sync", "--no-first-run"],
-        )  # fmt: skip
+            args=ARGUMENTS,
+        )
         yield browser
         browser.close()

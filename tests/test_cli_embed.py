@@ -262,7 +262,8 @@ def test_one_command_makes_map_picture_page_and_account(tmp_path, table):
     assert "10th nearest" in " ".join(result.stdout.split())
     assert (tmp_path / "m.png").read_bytes().startswith(b"\x89PNG")
     page = (tmp_path / "m.html").read_text(encoding="utf-8")
-    for text in ("My cells", "t-SNE", "dtSNE", '"type"', '"m0"', "density residual"):
+    of_both = ("density residual in dtSNE", "density residual in t-SNE")
+    for text in ("My cells", "t-SNE", "dtSNE", '"type"', '"m0"', *of_both):
         assert text in page
     assert f"dtsne: wrote {tmp_path / 'm.html'}" in result.stderr
 

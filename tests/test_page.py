@@ -9,15 +9,19 @@ import json
 import re
 import subprocess
 import sys
+from datetime import UTC, datetime
+from decimal import Decimal
 from html import unescape
 from html.parser import HTMLParser
 from importlib.resources import files
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dtsne import _colors
 from dtsne.page import Page, make_page, write_page
 from dtsne.page._align import aligned
 
@@ -124,6 +128,21 @@ def test_a_hundred_thousand_points_are_below_15_mb(tmp_path):
     assert path.stat().st_size < 15e6
 
 
+def test_a_page_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
+    path = tmp_path / "map.html"
+    path.write_text("before")
+
+    def fail(*arguments, **options):
+        raise OSError(28, "No space left on device")
+
+    page = make_page({"map": np.eye(2)}, {})
+    monkeypatch.setattr(Path, "write_text", fail)
+    with pytest.raises(OSError, match="No space left"):
+        page.save(path)
+    assert path.read_text() == "before"
+    assert [file.name for file in tmp_path.iterdir()] == ["map.html"]
+
+
 def test_import_needs_numpy_alone():
     script = "import sys, dtsne.page; print(*{m.split('.')[0] for m in sys.modules})"
     done = subprocess.run(
@@ -154,7 +173,7 @@ def test_no_text_leaves_its_place(ids, title, label):
     assert header["notes"] == [label, title]
     assert header["account"] == [[label, title]]
     assert header["columns"][0]["name"] == label
-    assert texts_of(header["columns"][0]) == [label] * 3
+    assert texts_of(header["columns"][0]) == [label if label.strip() else "(empty)"] * 3
     assert unpacked(header["ids"]) == ids
     assert page.encode("utf-8")
 
@@ -209,6 +228,44 @@ def test_pandas_columns():
     category = column_of(pd.Series(["a", None, "b"], dtype="category"))
     assert texts_of(category) == ["a", "missing", "b"]
     assert texts_of(column_of(pd.Series(["a", pd.NA]))) == ["a", "missing"]
+    ordered = pd.Categorical(["low", "high", None, "mid"], ["low", "mid", "high", "none"])
+    for values in (ordered, pd.Series(ordered)):
+        column = column_of(values)
+        assert unpacked(column["categories"]) == ["low", "mid", "high"]
+        assert texts_of(column) == ["low", "high", "missing", "mid"]
+    zoned = pd.Series(pd.date_range("2024-01-01", periods=30, freq="h", tz="UTC"))
+    assert column_of(zoned)["date"] == "second"
+
+
+def test_dates_are_numbers_where_they_are_many():
+    days = np.datetime64("2020-01-01") + np.arange(400)
+    column = column_of([*days[1:].astype(object), None])
+    assert (column["kind"], column["date"]) == ("number", "day")
+    milliseconds = unpacked(column["values"])
+    assert milliseconds[0] == 1000 * datetime(2020, 1, 2, tzinfo=UTC).timestamp()
+    assert np.isnan(milliseconds[-1])
+    hours = np.datetime64("2020-01-01T00") + np.arange(400)
+    assert column_of(hours)["date"] == "second"
+    few = np.array(["2020-01-01T10:00:00", "NaT", "2020-01-01T11:00:30"], "datetime64[s]")
+    assert texts_of(column_of(few)) == ["2020-01-01T10:00:00", "missing", "2020-01-01T11:00:30"]
+    spans = column_of(np.array([90, "NaT"], "timedelta64[s]"))
+    assert spans["name"] == "x (s)"
+    np.testing.assert_array_equal(unpacked(spans["values"]), [90, np.nan])
+
+
+def test_decimals_are_numbers():
+    column = column_of([Decimal("1.5"), None, Decimal(2)])
+    np.testing.assert_array_equal(unpacked(column["values"]), [1.5, np.nan, 2])
+
+
+def test_a_list_of_categories_tells_them_apart():
+    names = [f"a long name that many begin with, {i}" for i in range(3)]
+    listed = column_of(names)["listed"]
+    assert len(set(listed)) == 3
+    assert max(map(len, listed)) <= 28
+    assert column_of(["", " ", "a"])["listed"] == ["(empty)", "a"]
+    digits = ["c" + "9" * 5000, "c10", "c9"]
+    assert unpacked(column_of(digits)["categories"]) == ["c9", "c10", digits[0]]
 
 
 def test_numbers_that_float32_cannot_tell_apart_are_float64():
@@ -233,6 +290,12 @@ def test_residuals_are_coloured_around_zero():
     columns = header_of(a_page(1000, {"Density residual": values, "radius": values}))["columns"]
     assert [column["diverging"] for column in columns] == [True, False]
     assert [column["domain"] for column in columns] == [[-3, 3], [-1, 3]]
+
+
+def test_values_that_are_mostly_the_same_span_all_colours():
+    assert column_of(np.r_[np.zeros(4980), np.arange(1.0, 21)])["domain"] == [0, 20]
+    low, high = column_of(np.full(30, 1e20))["domain"]
+    assert low < 1e20 < high
 
 
 def test_a_far_value_does_not_take_the_colours_of_all_others():
@@ -272,6 +335,8 @@ def test_maps_are_turned_onto_the_first_and_never_scaled(seed, mirrored, scale):
 # What is refused
 
 TWO = np.zeros((2, 2))
+ARRAYS = np.empty(2, dtype=object)
+ARRAYS[:] = [np.arange(2), np.arange(3)]
 
 
 @pytest.mark.parametrize(
@@ -286,6 +351,10 @@ TWO = np.zeros((2, 2))
         ({"columns": {"x": [1, 2, 3]}}, r"column 'x' has shape \(3,\).*2 points"),
         ({"columns": {"x": [[1, 2], [3, 4]]}}, r"column 'x' has shape \(2, 2\)"),
         ({"columns": {"x": [1j, 2]}}, r"column 'x' is complex"),
+        ({"columns": {"x": [[1], [1, 2]]}}, r"column 'x' has lists or arrays.*for each point"),
+        ({"columns": {"x": ARRAYS}}, r"column 'x' has lists or arrays.*for each point"),
+        ({"columns": {"x": {"other": [1, 2]}}}, r"'x' names 'other', which is no map.*'m'"),
+        ({"ids": [[1], [1, 2]]}, r"ids has lists or arrays"),
         ({"columns": {"1": [1, 2], 1: [3, 4]}}, r"two columns are called '1'"),
         ({"ids": ["a"]}, r"ids has shape \(1,\).*2 points"),
         ({"ids": ["a", "a"]}, r"the id 'a' stands for 2 points.*ids=None"),
@@ -299,9 +368,63 @@ def test_bad_input_is_answered_with_the_fix(arguments, message):
         make_page(**({"maps": {"m": TWO}, "columns": {}} | arguments))
 
 
-def test_the_unit_belongs_to_all_maps_or_to_those_named():
-    maps = {"a": np.eye(2), "b": np.eye(2)}
-    for unit, expected in [(2, [2, 2]), ({"b": 3.5}, [None, 3.5]), (None, [None, None])]:
+def test_the_unit_belongs_to_the_map_or_to_those_named():
+    one, two = {"a": np.eye(2)}, {"a": np.eye(2), "b": np.eye(2)}
+    for maps, unit, expected in [
+        (one, 2, [2]),
+        (two, {"b": 3.5}, [None, 3.5]),
+        (two, None, [None, None]),
+    ]:
         header = header_of(make_page(maps, {}, account={"unit": unit, "r": 0.91234}).html)
         assert [map_["unit"] for map_ in header["maps"]] == expected
         assert header["account"] == [["r", "0.9123"]]
+    with pytest.raises(ValueError, match=r"unit.* is 2 for 2 maps.*by the name.*\{'b': 2\}"):
+        make_page(two, {}, account={"unit": 2})
+
+
+def test_what_is_of_a_map_is_kept_with_it():
+    maps = {"a": np.eye(2), "b": np.eye(2)}
+    account = {"a": {"unit": 2.0, "r": 0.5, "notes": ["of a"]}, "b": {"r": 0.25}}
+    columns = {"residual": {"a": [1.0, 2], "b": [3.0, 4]}, "label": ["x", "y"]}
+    header = header_of(make_page(maps, columns, account=account).html)
+    assert header["account"] == []
+    assert [map_["unit"] for map_ in header["maps"]] == [2.0, None]
+    assert [map_["account"] for map_ in header["maps"]] == [
+        {"rows": [["r", "0.5"]], "notes": ["of a"]},
+        {"rows": [["r", "0.25"]], "notes": []},
+    ]
+    found = [(c["name"], c.get("map"), c.get("base")) for c in header["columns"]]
+    assert found[:2] == [("residual in a", "a", "residual"), ("residual in b", "b", "residual")]
+    assert found[2] == ("label", None, None)
+    alone = header_of(make_page({"a": np.eye(2)}, {"residual": {"a": [1.0, 2]}}).html)
+    assert alone["columns"][0]["name"] == "residual"
+
+
+# Colours
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("n", "vision", "least"),
+    [
+        (12, "normal", 20),
+        (12, "deuteranopia", 15),
+        (20, "deuteranopia", 12),
+        (20, "protanopia", 12),
+    ],
+)
+def test_the_colours_that_the_page_gets_stay_apart_for_everyone(theme, n, vision, least):
+    colours = header_of(a_page())["colours"][theme]
+    shown = colours["categories"][:n]
+    assert _colors.least_distance(shown, vision) > least
+    for grey in (colours["other"], colours["missing"], colours["ground"]):
+        for colour in shown:
+            assert _colors.least_distance([grey, colour], vision) > 5
+    assert _colors.least_distance(list(colours["flag"].values()), vision) > 15
+
+
+def test_the_page_has_the_colours_of_pictures():
+    colours = header_of(a_page())["colours"]
+    assert colours["light"]["categories"] == _colors.categorical_colors(50)
+    assert colours["dark"]["categories"] == _colors.categorical_colors(50, dark=True)
+    assert colours["light"]["diverging"] == list(_colors.LIGHT.diverging)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import re
 
 import numpy as np
 import pytest
 
+from dtsne._colors import DARK, least_distance
 from dtsne.page import make_page, write_page
 
-COLOUR = {"a": (63, 144, 218), "b": (255, 169, 14), "c": (189, 31, 1)}
+COLOUR = {"a": (0, 114, 178), "b": (230, 159, 0), "c": (0, 158, 115)}
 NASTY = '</script><img src=x onerror="window.hacked=1"><script>window.hacked=1</script>'
 
 
@@ -200,7 +202,7 @@ def test_the_scale_bar_is_a_distance_in_the_data_where_the_map_has_one(page):
 
 
 def test_the_legend_filters(page):
-    button = page.locator("#legend li button").nth(1)
+    button = page.locator("#legend li .toggle").nth(1)
     assert button.inner_text().split() == ["b", "9"]
     button.click()
     assert page.evaluate("dtsnePage.shown()") == [*range(9), *range(18, 27)]
@@ -211,7 +213,7 @@ def test_the_legend_filters(page):
     page.wait_for_timeout(150)
     assert page.locator("#tooltip").is_hidden()
 
-    page.locator("#legend li button").nth(1).click(modifiers=["Shift"])
+    page.locator("#legend li .toggle").nth(1).click(modifiers=["Shift"])
     assert page.evaluate("dtsnePage.shown()") == list(range(9, 18))
     page.get_by_role("button", name="Show all").click()
     assert page.evaluate("dtsnePage.shown()") is None
@@ -219,7 +221,7 @@ def test_the_legend_filters(page):
 
 
 def test_filters_of_several_columns_hold_together(page):
-    page.locator("#legend li button").first.click()
+    page.locator("#legend li .toggle").first.click()
     page.get_by_label("Colour by").select_option("recall")
     page.get_by_label("Show values from").fill("0.75")
     page.keyboard.press("Enter")
@@ -237,7 +239,7 @@ def test_colour_by_another_column(page):
     assert pixels_of(page, COLOUR["a"]) == 0
     assert pixels_of(page, (253, 231, 37)) > 5  # the yellow end of viridis
     page.get_by_label("Colour by").select_option("density residual")
-    assert pixels_of(page, (103, 0, 31)) > 5  # the red end
+    assert pixels_of(page, (153, 0, 13)) > 5  # the red end
     page.get_by_label("Colour by").select_option("suspect")
     assert page.locator("#legend li").all_inner_texts() == ["no\n26", "yes\n1"]
     page.get_by_label("Colour by").select_option("nothing")
@@ -254,7 +256,7 @@ def test_many_categories_share_a_colour_but_keep_their_names(open_page):
     assert texts[-2:] == ["other (11 categories)\n11", "missing\n1"]
     assert search(page, "k55") == [55]
     assert page.locator("#selected-details dd").inner_text() == "k55"
-    page.locator("#legend li button").nth(50).click()
+    page.locator("#legend li .toggle").nth(50).click()
     assert len(page.evaluate("dtsnePage.shown()")) == 52
     assert selected(page) == []
 
@@ -372,7 +374,7 @@ def test_hostile_texts_are_shown_and_never_run(open_page):
     page = open_page(
         {NASTY: np.array([[0.0, 0], [5, 0], [0, 5], [5, 5]]), "<!--<script>": np.eye(4)[:, :2]},
         {NASTY: [NASTY, "<!--<script>", "b", None], "<b>number": np.arange(4.0)},
-        ids=ids, title=NASTY, account={NASTY: NASTY, "unit": 1.0}, notes=[NASTY],
+        ids=ids, title=NASTY, account={NASTY: NASTY, "unit": {NASTY: 1.0}}, notes=[NASTY],
     )  # fmt: skip
     assert page.title() == NASTY
     assert page.locator("h1").inner_text() == NASTY
@@ -423,3 +425,251 @@ def test_in_a_notebook(chromium, tmp_path):
         frame.get_by_role("button", name="CSV").click()
     assert download.value.path().read_text(encoding="utf-8").split() == ["id", "p3"]
     page.close()
+
+
+# An account for each map
+
+
+def account_rows(page) -> list[str]:
+    return page.locator("#account-rows").inner_text().split("\n")
+
+
+def two_maps(account, residuals):
+    maps, columns, ids = three_groups()
+    maps = {"dtSNE": maps["dtSNE"], "t-SNE": maps["t-SNE"]}
+    columns = {"group": columns["group"], "density residual": residuals}
+    return maps, columns, {"ids": ids, "account": account}
+
+
+def test_the_account_is_that_of_the_map_shown(open_page):
+    residuals = {"dtSNE": np.full(27, 0.25), "t-SNE": np.linspace(-1, 1, 27)}
+    account = {"dtSNE": {"r": 0.9, "notes": ["Good."]}, "t-SNE": {"r": 0.3, "notes": ["Poor."]}}
+    maps, columns, options = two_maps(account, residuals)
+    page = open_page(maps, columns, **options)
+    page.get_by_label("Colour by").select_option("density residual in dtSNE")
+    for to, name, rows, note in [(0, "dtSNE", "0.9", "Good."), (1, "t-SNE", "0.3", "Poor.")]:
+        slide(page, to)
+        assert page.locator("#account-title").inner_text() == f"Account of {name}"
+        assert page.locator("#account-other").is_hidden()
+        assert account_rows(page) == ["r", rows]
+        assert page.locator("#notes").inner_text() == note
+        chosen = page.locator("#colour option:checked").inner_text()
+        assert chosen == f"density residual in {name}"
+        page.wait_for_timeout(100)
+        page.mouse.move(*screen(page, 26))
+        page.wait_for_selector("#tooltip:visible")
+        fields = page.locator("#tooltip dt").all_inner_texts()
+        assert fields == ["group", f"density residual in {name}"]
+        values = page.locator("#tooltip dd").all_inner_texts()
+        assert values == ["c", "0.25" if to == 0 else "1"]
+        page.mouse.move(5, 5)
+
+
+def test_an_account_of_another_map_says_so(open_page):
+    maps, columns, options = two_maps({"dtSNE": {"r": 0.9}}, {"dtSNE": np.full(27, 0.25)})
+    page = open_page(maps, columns, **options)
+    assert page.locator("#account-other").is_hidden()
+    slide(page, 1)
+    said = page.locator("#account-other").inner_text()
+    assert said == "t-SNE is shown; this account is of dtSNE."
+    assert page.locator("#account-title").inner_text() == "Account of dtSNE"
+    assert "density residual in dtSNE" in page.locator("#colour").inner_text()
+
+
+# What is selected is seen
+
+ACCENT = (228, 0, 127)
+
+
+def test_a_point_that_is_found_is_seen(page):
+    assert pixels_of(page, ACCENT) == 0
+    search(page, "p7")
+    page.wait_for_selector("#tooltip:visible")
+    assert page.locator("#tooltip .name").inner_text() == "p7"
+    assert pixels_of(page, ACCENT) > 60
+    page.keyboard.press("Escape")
+
+
+def test_a_point_that_is_found_out_of_view_is_brought_there(page):
+    for _ in range(5):
+        page.get_by_role("button", name="Zoom in").click()
+        page.wait_for_timeout(300)
+    canvas = page.locator("#canvas").bounding_box()
+
+    def inside() -> bool:
+        x, y = places(page, [0])[0]
+        return 0 < x < canvas["width"] and 0 < y < canvas["height"]
+
+    assert not inside()
+    search(page, "p0")
+    page.wait_for_selector("#tooltip:visible")
+    assert inside()
+
+
+# Numbers, dates and what is missing
+
+
+def test_missing_numbers_are_listed_and_filtered(open_page):
+    values = np.where(np.arange(27) < 5, np.nan, np.linspace(0, 1, 27))
+    page = open_page(three_groups()[0], {"depth": values, "nothing known": np.full(27, np.nan)})
+    row = page.locator("#legend li .toggle")
+    assert row.inner_text().split() == ["missing", "5"]
+    row.click()
+    assert page.evaluate("dtsnePage.shown()") == list(range(5, 27))
+    page.locator("#legend li .only").click()
+    assert page.evaluate("dtsnePage.shown()") == list(range(5))
+    page.get_by_role("button", name="Show all").click()
+    page.get_by_label("Colour by").select_option("nothing known")
+    assert page.locator("#legend .bar").count() == 0
+    assert page.locator("#legend li .toggle").inner_text().split() == ["missing", "27"]
+
+
+def test_dates_are_written_as_dates_and_filtered(open_page):
+    days = np.datetime64("2024-01-01") + np.arange(27)
+    page = open_page(three_groups()[0], {"day": days})
+    ticks = page.locator("#legend .ticks span").all_inner_texts()
+    assert ticks == ["2024-01-01", "2024-01-14", "2024-01-27"]
+    page.get_by_label("Show values from").fill("2024-01-20")
+    page.keyboard.press("Enter")
+    assert page.evaluate("dtsnePage.shown()") == list(range(19, 27))
+    search(page, "25", "id")
+    assert page.locator("#selected-details dd").inner_text() == "2024-01-26"
+
+
+def test_one_button_shows_a_category_alone(page):
+    page.locator("#legend li").nth(2).hover()
+    page.get_by_role("button", name="Show c alone").click()
+    assert page.evaluate("dtsnePage.shown()") == list(range(18, 27))
+
+
+def test_a_long_legend_says_that_there_is_more(open_page):
+    names = [f"a rather long name of a type of cells, {i}" for i in range(40)]
+    page = open_page({"map": np.random.default_rng(0).normal(size=(40, 2))}, {"kind": names})
+    assert page.locator("#legend .total").inner_text() == "40 categories"
+    shown = page.locator("#legend .text").all_inner_texts()
+    assert len(set(shown)) == 40
+    page.wait_for_selector("#legend ul.more")
+    page.locator("#legend ul").evaluate("list => { list.scrollTop = list.scrollHeight; }")
+    page.wait_for_selector("#legend ul:not(.more)")
+    page.set_viewport_size({"width": 390, "height": 700})
+    overflow = "list => list.scrollHeight - list.clientHeight"
+    assert page.locator("#legend ul").evaluate(overflow) <= 1
+
+
+def test_the_tooltip_is_short_and_the_selection_has_all(open_page):
+    columns = {f"column {i}": np.arange(27.0) for i in range(40)}
+    ids = [f"{i}-{'long ' * 100}" for i in range(27)]
+    page = open_page(three_groups()[0], columns, ids=ids)
+    page.mouse.move(*screen(page, 13))
+    page.wait_for_selector("#tooltip:visible")
+    assert page.locator("#tooltip small").inner_text() == "… 28 more: click the point"
+    height = page.locator("#tooltip .name").evaluate("e => e.getBoundingClientRect().height")
+    assert height < 70
+    page.mouse.click(*screen(page, 13))
+    page.wait_for_function("dtsnePage.selected().length === 1")
+    assert page.locator("#selected-details dt").count() == 40
+
+
+def test_every_colour_is_seen_on_a_dark_page(open_page):
+    rng = np.random.default_rng(0)
+    columns = {"kind": [f"k{i}" for i in range(30)], "depth": np.arange(30.0)}
+    page = open_page({"map": rng.normal(size=(30, 2))}, columns)
+    page.get_by_role("button", name="Dark").click()
+    swatches = "rows => rows.map((row) => getComputedStyle(row).backgroundColor)"
+    found = page.locator("#legend .swatch").evaluate_all(swatches)
+    page.get_by_label("Colour by").select_option("depth")
+    bar = page.locator("#legend .bar").evaluate("bar => bar.style.background")
+    for text in [*found, *re.findall(r"rgb\([^)]*\)", bar)]:
+        colour = "#{:02X}{:02X}{:02X}".format(*map(int, re.findall(r"\d+", text)))
+        assert least_distance([colour, DARK.color]) > 25
+
+
+# Movement
+
+
+def test_of_two_glides_the_last_one_wins(page):
+    names = page.locator("#map-names button")
+    names.nth(1).click()
+    page.wait_for_timeout(150)
+    names.nth(0).click()
+    seen = page.evaluate(
+        """async () => {
+            const seen = [];
+            const end = performance.now() + 1000;
+            while (performance.now() < end) {
+                await new Promise(requestAnimationFrame);
+                seen.push(Number(document.getElementById("between").value));
+            }
+            return seen;
+        }"""
+    )
+    assert (np.diff(seen) <= 0.011).all()  # back, and never forth again
+    assert seen[-1] == 0
+
+
+def test_the_slider_ends_a_glide(page):
+    page.locator("#map-names button").nth(1).click()
+    page.wait_for_timeout(100)
+    slide(page, 0.25)
+    page.wait_for_timeout(900)
+    assert page.locator("#between").input_value() == "0.25"
+
+
+def touch(page, *steps) -> None:
+    """Put fingers down, move them, and lift them: the places of all of them in each step."""
+    browser = page.context.new_cdp_session(page)
+    for k, fingers in enumerate(steps):
+        points = [{"x": float(x), "y": float(y), "id": i} for i, (x, y) in enumerate(fingers)]
+        kind = "touchMove" if k else "touchStart"
+        browser.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+        page.wait_for_timeout(40)
+    browser.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    page.wait_for_timeout(150)
+
+
+@pytest.fixture
+def phone(chromium, tmp_path):
+    size = {"width": 390, "height": 800}
+    context = chromium.new_context(viewport=size, has_touch=True, color_scheme="light")
+    context.set_default_timeout(10_000)
+    maps, columns, ids = three_groups()
+    page = context.new_page()
+    page.goto(write_page(tmp_path / "map.html", maps, columns, ids=ids).as_uri())
+    page.wait_for_selector("html[data-ready]")
+    yield page
+    context.close()
+
+
+def test_one_finger_moves_the_map(phone):
+    before = places(phone, range(27))
+    x, y = screen(phone, 13)
+    touch(phone, *([(x + k, y + k / 2)] for k in (0, 20, 40, 60)))
+    moved = places(phone, range(27)) - before
+    np.testing.assert_allclose(moved, np.tile(moved[0], (27, 1)), atol=0.5)
+    np.testing.assert_allclose(moved[0], [60, 30], atol=12)
+
+
+def test_two_fingers_zoom_about_what_is_between_them(phone):
+    before = places(phone, [0, 13, 26])
+    x, y = screen(phone, 13)
+    touch(phone, *([(x - k, y), (x + k, y)] for k in (30, 40, 50, 60)))
+    after = places(phone, [0, 13, 26])
+    assert after[2, 0] - after[0, 0] == pytest.approx(2 * (before[2, 0] - before[0, 0]), rel=0.05)
+    np.testing.assert_allclose(after[1], before[1], atol=8)
+
+
+def test_one_finger_draws_the_lasso(phone):
+    phone.get_by_role("button", name="Lasso").click()
+    centre = np.array(screen(phone, 13))
+    radius = 1.4 * np.abs(np.array(screen(phone, 9)) - centre).max()
+    corners = radius * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1], [-1, -0.8]])
+    path = np.concatenate([np.linspace(a, b, 4) for a, b in itertools.pairwise(corners)])
+    touch(phone, *([tuple(centre + place)] for place in path))
+    phone.wait_for_function("dtsnePage.selected().length > 0")
+    assert selected(phone) == list(range(9, 18))
+
+
+def test_a_tap_selects(phone):
+    phone.touchscreen.tap(*screen(phone, 22))
+    phone.wait_for_function("dtsnePage.selected().length === 1")
+    assert selected(phone) == [22]

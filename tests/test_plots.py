@@ -17,13 +17,15 @@ import matplotlib as mpl
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
-from dtsne import plots
-from dtsne.plots import _colors, _raster
+from dtsne import _colors, plots
+from dtsne._columns import shortened
+from dtsne.plots import _raster
 from dtsne.plots._coloring import ColorOptions, by_labels, by_values
+from dtsne.plots._colormaps import diverging_colormap, rgb
 from dtsne.plots._density import spread_points
 from dtsne.plots._inputs import check_labels, check_names
 from dtsne.plots._names import Names
-from dtsne.plots._places import group_places, spread_boxes
+from dtsne.plots._places import free_boxes, group_places, spread_boxes
 from dtsne.plots._style import local_density, point_style
 from dtsne.plots._ticks import factor_ticks, radius_ticks, round_down
 
@@ -59,6 +61,10 @@ def names_of(ax):
     return next(artist for artist in ax.get_children() if isinstance(artist, Names))
 
 
+def least_distance(colors, vision="normal"):
+    return _colors.least_distance([to_hex(color) for color in colors], vision)
+
+
 def legend_texts(ax):
     legend = ax.get_legend()
     return [] if legend is None else [text.get_text() for text in legend.get_texts()]
@@ -68,7 +74,7 @@ def legend_texts(ax):
 
 
 def test_lab_of_known_colours():
-    found = _colors.lab(_colors.rgb(["#FFFFFF", "#000000", "red", "#0000FF"]))
+    found = _colors.lab(rgb(["#FFFFFF", "#000000", "red", "#0000FF"]))
     expected = [[100, 0, 0], [0, 0, 0], [53.24, 80.09, 67.20], [32.30, 79.19, -107.86]]
     np.testing.assert_allclose(found, expected, atol=0.02)
 
@@ -111,13 +117,13 @@ def test_impossible_numbers_of_colours_are_refused(n):
     ],
 )
 def test_colours_stay_apart_for_everyone(n, vision, least):
-    assert _colors.least_distance(plots.categorical_colors(n), vision) > least
+    assert least_distance(plots.categorical_colors(n), vision) > least
 
 
 @pytest.mark.parametrize("vision", VISIONS)
 def test_colours_are_farther_apart_than_those_of_tab20(vision):
-    ours = _colors.least_distance(plots.categorical_colors(20), vision)
-    theirs = _colors.least_distance(mpl.colormaps["tab20"].colors, vision)
+    ours = least_distance(plots.categorical_colors(20), vision)
+    theirs = least_distance(mpl.colormaps["tab20"].colors, vision)
     assert ours > theirs
     if vision != "normal":
         assert ours > 4 * theirs
@@ -126,15 +132,15 @@ def test_colours_are_farther_apart_than_those_of_tab20(vision):
 @pytest.mark.parametrize("vision", VISIONS)
 def test_no_group_has_the_grey_of_what_is_missing(vision):
     for color in plots.categorical_colors(25):
-        assert _colors.least_distance([color, _colors.MISSING], vision) > 11
-        assert _colors.least_distance([color, "white"], vision) > 12
+        assert least_distance([color, _colors.LIGHT.missing], vision) > 11
+        assert least_distance([color, "white"], vision) > 12
 
 
 def test_diverging_colours_are_seen_on_white_and_differ_from_missing():
-    shades = _colors.diverging_colormap()(np.linspace(0, 1, 101))[:, :3]
+    shades = diverging_colormap()(np.linspace(0, 1, 101))[:, :3]
     for color in shades:
-        assert _colors.least_distance([color, "white"]) > 20
-    assert _colors.least_distance([shades[50], _colors.MISSING]) > 15
+        assert least_distance([color, "white"]) > 20
+    assert least_distance([shades[50], _colors.LIGHT.missing]) > 15
     lightness = _colors.lab(shades)[:, 0]
     assert (np.diff(lightness[:51]) > 0).all()
     assert (np.diff(lightness[50:]) < 0).all()
@@ -206,7 +212,7 @@ def test_a_million_points_are_drawn_as_an_image(million):
     for group, color in enumerate(plots.categorical_colors(4)):
         middle = np.median(Y[labels == group], axis=0)
         shown = pixel_at(ax, middle)
-        assert _colors.least_distance([shown, color]) < 12
+        assert least_distance([shown, color]) < 12
     assert pixel_at(ax, (5, 5)) == "#FFFFFF"
 
 
@@ -246,7 +252,7 @@ def test_missing_points_do_not_tint_pixels():
     image = np.asarray(ax.images[0].get_array())
     drawn = image[image[..., 3] > 0][:, :3]
     colors = {to_hex(color).upper() for color in drawn}
-    assert colors == {plots.categorical_colors(1)[0], _colors.MISSING}
+    assert colors == {plots.categorical_colors(1)[0], _colors.LIGHT.missing}
 
 
 @pytest.mark.parametrize("scale", ["log", "equalize"])
@@ -265,6 +271,7 @@ def test_one_place_and_one_point_are_drawn():
         for rasterize in (True, False):
             ax = plots.scatter_map(Y, rasterize=rasterize)
             assert (pixels(ax) != 255).any()
+            assert (pixels(ax)[50:-50, 50:-50] != 255).any(axis=2).mean() < 0.01
 
 
 # The axes of a map
@@ -457,6 +464,14 @@ def test_a_group_in_pieces_is_named_at_its_main_one():
     assert np.isnan(places.centers[1]).all()
 
 
+def test_a_group_in_two_pieces_is_named_in_the_midst_of_one():
+    rng = np.random.default_rng(0)
+    main, other = rng.normal(size=(1100, 2)), rng.normal((9, 0), 1, size=(800, 2))
+    places = group_places(np.vstack([main, other]), np.zeros(1900, dtype=int), 1)
+    assert np.linalg.norm(places.centers[0]) < 0.6
+    assert places.reaches[0] < 3
+
+
 def test_a_name_stands_above_a_group_that_it_would_cover():
     rng = np.random.default_rng(0)
     wide, tiny = 5 * rng.normal(size=(100, 2)), [40, 0] + 0.1 * rng.normal(size=(100, 2))
@@ -491,6 +506,91 @@ def test_of_many_groups_the_largest_are_named_and_all_listed():
     assert len(legend_texts(ax)) == 40
 
 
+LONG = "a population of cells with a long name, number {}"
+
+
+@pytest.mark.parametrize("k", [36, 200])
+@pytest.mark.parametrize("name", ["{}", LONG])
+@pytest.mark.parametrize("given", ["new", None, "constrained"])
+def test_a_long_legend_leaves_the_map_its_room(k, name, given):
+    Y, labels = blobs(10 * k, k)
+    names = [name.format(i) for i in range(k)]
+    new = Figure(figsize=(6, 6), layout=given if given != "new" else None).add_subplot()
+    wanted = 6.0 if given == "new" else 6.0 * new.get_position().width
+    ax = plots.scatter_map(Y, labels=labels, names=names, ax=None if given == "new" else new)
+    pixels(ax)
+    assert ax.bbox.width / ax.figure.dpi > 0.6 * wanted - 0.1
+    legend = ax.get_legend().get_window_extent()
+    assert legend.x0 >= ax.bbox.x1
+    assert legend.x1 <= ax.figure.bbox.x1 + 1
+    shown = legend_texts(ax)
+    assert len(set(shown)) == len(shown) <= 60
+    if len(shown) < k:
+        assert shown[-1] == f"… and {k - len(shown) + 1} more"
+
+
+def test_of_many_groups_the_legend_lists_the_largest():
+    Y, labels = blobs(2000, 100)
+    labels[:300] = 99
+    ax = plots.scatter_map(Y, labels=labels)
+    assert len(legend_texts(ax)) == 60
+    assert legend_texts(ax)[-2:] == ["99", "… and 41 more"]
+
+
+def test_names_beside_a_legend_do_not_overlap_nor_hide_the_map():
+    Y, labels = blobs(400, 40)
+    figure = Figure(figsize=(5, 4))
+    names = [LONG.format(i) for i in range(40)]
+    ax = plots.scatter_map(Y, labels=labels, names=names, ax=figure.add_subplot())
+    pixels(ax)
+    placed = names_of(ax)
+    boxes, _ = placed.arrange(figure.canvas.get_renderer())
+    room = ax.bbox.width * ax.bbox.height
+    drawn = free_boxes(np.array([b.extents for b in boxes]), placed.places.sizes, 0.1 * room)
+    assert 0 < len(drawn) < 30
+    assert overlaps([boxes[i] for i in drawn]) == []
+    assert sum(boxes[i].width * boxes[i].height for i in drawn) < 0.1 * room
+
+
+def test_panels_keep_their_size_beside_a_long_legend():
+    Y, labels = blobs(600, 60)
+    names = [LONG.format(i) for i in range(60)]
+    figure = plots.side_by_side({"a": Y, "b": Y}, labels=labels, names=names)
+    pixels(figure.axes[0])
+    for ax in figure.axes:
+        assert ax.bbox.width / figure.dpi > 0.9 * 4.0
+    assert figure.legends[0].get_window_extent().x0 >= figure.axes[-1].bbox.x1
+
+
+def test_radii_keep_their_room_beside_a_long_legend():
+    Y, labels = blobs(600, 60)
+    ax = plots.radius_plot(*Y.T, labels=labels, names=[LONG.format(i) for i in range(60)])
+    pixels(ax)
+    assert ax.bbox.width / ax.figure.dpi > 0.6 * 5.0
+
+
+def test_names_that_differ_at_the_end_still_do_when_they_are_cut():
+    Y, labels = blobs()
+    names = ["x" * 50 + end for end in "abc"]
+    ax = plots.scatter_map(Y, labels=labels, names=names, legend=True)
+    assert len(set(legend_texts(ax))) == 3
+    assert max(map(len, legend_texts(ax))) <= 36
+    assert len({text.get_text() for text in names_of(ax).texts}) == 3
+    assert shortened(["a" * 40, "b"], 10) == ["a" * 9 + "…", "b"]
+
+
+def test_labels_that_are_empty_are_written_so():
+    assert check_names(None, ("", "  ", "a")) == ("(empty)", "(empty)", "a")
+
+
+def test_labels_with_very_many_digits_have_an_order():
+    long = "9" * 5000
+    assert check_labels([f"c{long}", "c10", "c9", "c007"], 4).labels == (
+        *("c007", "c9", "c10"),
+        f"c{long}",
+    )
+
+
 @pytest.mark.parametrize(
     "labels",
     [
@@ -506,8 +606,8 @@ def test_missing_labels_are_grey_beneath_and_listed(labels):
     ax = plots.scatter_map(blobs(60)[0], labels=labels)
     assert legend_texts(ax) == ["missing"]
     colors = [to_hex(color).upper() for color in ax.collections[0].get_facecolors()]
-    assert set(colors[:20]) == {_colors.MISSING}
-    assert _colors.MISSING not in colors[20:]
+    assert set(colors[:20]) == {_colors.LIGHT.missing}
+    assert _colors.LIGHT.missing not in colors[20:]
     ax = plots.scatter_map(blobs(60)[0], labels=labels, annotate=False)
     assert legend_texts(ax)[-1] == "missing"
     assert len(legend_texts(ax)) == 3
@@ -519,8 +619,8 @@ def test_missing_values_are_grey_and_listed():
     ax = plots.scatter_map(Y, values=values)
     assert legend_texts(ax) == ["missing"]
     colors = [to_hex(color).upper() for color in ax.collections[0].get_facecolors()]
-    assert colors.count(_colors.MISSING) == 5
-    assert set(colors[:5]) == {_colors.MISSING}
+    assert colors.count(_colors.LIGHT.missing) == 5
+    assert set(colors[:5]) == {_colors.LIGHT.missing}
     assert legend_texts(plots.scatter_map(Y, values=Y[:, 0])) == []
 
 
@@ -548,6 +648,60 @@ def test_no_group_is_black_on_black():
         ax = plots.scatter_map(Y, labels=labels)
     drawn = {to_hex(color).upper() for color in ax.collections[0].get_facecolors()}
     assert drawn == {*plots.categorical_colors(7), "#FFFFFF"}
+
+
+@pytest.mark.parametrize("vision", VISIONS)
+def test_colours_for_a_dark_ground_are_seen_there_and_stay_apart(vision):
+    ground = _colors.DARK
+    colors = plots.categorical_colors(20, dark=True)
+    assert least_distance(colors, vision) > 12
+    for color in colors:
+        assert least_distance([color, ground.color], vision) > 30
+        assert least_distance([color, ground.missing], vision) > 5
+    for shade in (*ground.sequential, *ground.diverging):
+        assert least_distance([shade, ground.color]) > 25
+        assert least_distance([shade, ground.missing]) > 15
+
+
+def inks(ax):
+    """Colours of all that is written or drawn over the points, and where: on or beside axes."""
+    from matplotlib.text import Text
+
+    on = [text.get_color() for text in names_of(ax).texts] if annotated(ax) else []
+    on += [ax.collections[-1].get_edgecolor()[0]] if len(ax.collections) > 1 else []
+    on += [line.get_color() for line in ax.lines]
+    beside = [ax.title.get_color(), *(t.get_color() for t in ax.get_legend().get_texts())]
+    for other in ax.figure.axes:
+        ticks = [*other.get_xticklabels(), *other.get_yticklabels()]
+        written = [t for t in [*ticks, other.title, other.yaxis.label] if t.get_text()]
+        beside += [text.get_color() for text in written]
+    for artist in ax.get_children():
+        if type(artist).__name__ == "AnchoredOffsetbox":
+            beside += [text.get_color() for text in artist.findobj(Text)]
+    return on, beside
+
+
+def annotated(ax):
+    return any(isinstance(artist, Names) for artist in ax.get_children())
+
+
+@pytest.mark.parametrize(("axes", "figure"), [("black", "black"), ("black", "white")])
+def test_everything_is_seen_on_a_dark_ground(axes, figure):
+    Y, labels = blobs()
+    values = np.where(np.arange(300) < 9, np.nan, Y[:, 0])
+    with mpl.rc_context({"axes.facecolor": axes, "figure.facecolor": figure}):
+        drawn = [
+            plots.scatter_map(Y, labels=labels, legend=True, unit=1.0, title="a"),
+            plots.residual_map(Y, values, unit=1.0, title="b"),
+            plots.radius_plot(*Y.T, labels=labels, title="c"),
+        ]
+        plots.iso_radius_glyphs(drawn[0], Y, np.ones(300), unit=1.0)
+    for ax in drawn:
+        on, beside = inks(ax)
+        assert on or ax is drawn[1]
+        for colors, ground in ((on, axes), (beside, figure)):
+            for color in colors:
+                assert least_distance([color, ground]) > 50
 
 
 def test_odd_names_are_written_as_they_are():
@@ -640,6 +794,28 @@ def test_a_unit_is_the_factor_between_radii():
         plots.radius_unit([np.nan], [1.0])
 
 
+def test_the_bar_of_a_tall_map_is_as_wide_as_others():
+    Y, _ = blobs()
+    ax = plots.scatter_map(Y * [0.01, 1], unit=1.0)
+    pixels(ax)
+    box = next(a for a in ax.get_children() if type(a).__name__ == "AnchoredOffsetbox")
+    line = next(iter(box.findobj(mpl.lines.Line2D)))
+    length = np.ptp(line.get_xdata()) / np.diff(ax.get_xlim())[0]
+    assert 0.05 < length < 0.15
+
+
+def test_the_bar_and_what_is_missing_stand_apart():
+    Y, _ = blobs()
+    values = np.where(np.arange(300) < 9, np.nan, Y[:, 0])
+    ax = plots.residual_map(Y, values, unit=1.0, figsize=(3, 3))
+    pixels(ax)
+    box = next(a for a in ax.get_children() if type(a).__name__ == "AnchoredOffsetbox")
+    bar = ax.figure.axes[1]
+    assert (bar.get_xlabel(), bar.get_title()) == ("drawn\ntoo tight", "drawn\ntoo wide")
+    placed = [box.get_window_extent(), ax.get_legend().get_window_extent()]
+    assert overlaps([*placed, bar.xaxis.label.get_window_extent()]) == []
+
+
 def test_a_bar_of_a_given_length_and_text():
     ax = plots.scatter_map(blobs()[0])
     assert plots.density_scale_bar(ax, 2.0, length=3.0, text="{length} mm", loc="lower left") is ax
@@ -664,6 +840,7 @@ def test_round_lengths_are_round_and_not_above(value):
 def test_ticks_of_radii_and_factors():
     assert list(radius_ticks(0.9, 11).values()) == ["1", "2", "5", "10"]
     assert next(iter(radius_ticks(1e-4, 1e4).values())) == "0.0001"
+    assert len(radius_ticks(1e-50, 1e50)) <= 9
     narrow = radius_ticks(10.2, 11.9)
     assert 2 <= len(narrow) <= 5
     assert list(factor_ticks(2.2).values()) == [
@@ -712,6 +889,11 @@ def test_a_few_far_values_do_not_take_all_colours():
     assert quantity.exceeds == (True, True)
     assert by_values([2.0, 2.0], 2).limits == (1.5, 2.5)
     assert by_values([np.nan, np.nan], 2).limits == (0.0, 1.0)
+    low, high = by_values(np.full(9, 1e20), 9).limits
+    assert low < 1e20 < high
+    counts = np.r_[np.zeros(4980), np.arange(1.0, 21)]
+    assert by_values(counts, 5000).limits == (0, 20)
+    assert by_values(counts, 5000, ColorOptions(center=0.0)).limits == (-20, 20)
     centred = by_values([-1.0, 3.0], 2, ColorOptions(center=0.0)).limits
     assert centred[0] == -centred[1]
 
@@ -788,6 +970,14 @@ def test_panels_share_the_bar_of_a_quantity():
     assert figure.legends == []
 
 
+def test_panels_by_color_have_the_legend_of_what_it_is():
+    Y, labels = blobs()
+    figure = plots.side_by_side({"a": Y, "b": Y}, labels, annotate=False)
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["0", "1", "2"]
+    assert len(plots.side_by_side({"a": Y, "b": Y}, color=Y[:, 0]).axes) == 3
+    assert plots.side_by_side({"a": Y, "b": Y}, "red").legends == []
+
+
 def test_panels_tell_the_radii_of_groups():
     rng = np.random.default_rng(0)
     small = rng.normal(size=(50, 2))
@@ -816,6 +1006,7 @@ def test_panels_on_given_axes_and_in_rows():
         ({"maps": {"a": np.eye(2), "b": np.zeros((3, 2))}}, "different numbers"),
         ({"maps": {"a": np.eye(2)}, "radius_ratios": True}, "give labels="),
         ({"maps": {"a": np.eye(2), "b": np.eye(2)}, "axes": [None]}, "too few"),
+        ({"maps": {"a": np.eye(2)}, "units": {"b": 1.0}}, "'b', which is no map.*'a'"),
     ],
 )
 def test_impossible_panels_are_refused(arguments, message):

@@ -3,12 +3,15 @@
 import copy
 import json
 import pickle
+import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from sklearn.neighbors import NearestNeighbors
 
 from dtsne import DTSNE
+from dtsne._explore import _FLAGS, explorable
 from dtsne.account import account_of
 from dtsne.datasets import load
 
@@ -139,6 +142,63 @@ def test_the_page_holds_map_and_account(blobs, model):
     for sentence in (account.readings[0], account.ratios.sentences[0]):
         assert json.dumps(sentence)[1:-1] in page.html
     assert model.explore(labels=labels).html.startswith("<!")
+
+
+def header_of(page) -> dict:
+    return json.loads(re.search(r'type="application/json">(.*?)</script>', page.html, re.S)[1])
+
+
+def test_an_account_is_shown_with_the_map_that_it_is_of(blobs, model):
+    X, labels = blobs
+    other = DTSNE(perplexity=20, max_iter=20, tol=0, density_scale=0).fit(X)
+    others = {"t-SNE": other.embedding_}
+    one = header_of(model.explore(labels=labels, others=others))
+    assert [map_["account"] is None for map_ in one["maps"]] == [False, True]
+    accounts = {"dtSNE": model.report(labels=labels), "t-SNE": other.report()}
+    both = header_of(model.explore(account=accounts, others=others))
+    correlations = [dict(map_["account"]["rows"])["trustworthiness"] for map_ in both["maps"]]
+    expected = [f"{account.whole.trustworthiness:.4g}" for account in accounts.values()]
+    assert correlations == expected
+    # The unit of t-SNE's map means nothing.
+    assert [map_["unit"] is None for map_ in both["maps"]] == [False, True]
+    names = [column["name"] for column in both["columns"]]
+    assert names[:2] == ["label", "log radius in the data"]
+    for name in ("log radius", "density residual", "neighbours kept", "flag"):
+        assert f"{name} in dtSNE" in names
+        assert f"{name} in t-SNE" in names
+        assert name not in names
+    with pytest.raises(ValueError, match=r"accounts are of \['UMAP'\].*\['dtSNE'\]"):
+        model.explore(account={"UMAP": accounts["dtSNE"]})
+
+
+@pytest.mark.parametrize("name", ["flag", "sigma", "density residual", "log radius in the data"])
+def test_a_label_keeps_a_column_of_its_own_whatever_its_name(blobs, model, name):
+    X, labels = blobs
+    columns = {name: X[:, 0], f"{name} (given)": X[:, 1]}
+    account = model.report(labels=labels)
+    maps = {"map": model.embedding_}
+    page = explorable(maps, {"map": account}, label_name=name, columns=columns)
+    names = [column["name"] for column in header_of(page)["columns"]]
+    assert names.count(name) == 1
+    assert len(names) == len(set(names)) == 9
+    assert names[0] == f"{name} (given)"
+
+
+def test_a_flag_says_the_cause(blobs, model):
+    account = model.report()
+    n = len(blobs[0])
+    which = np.arange(n)
+    flags = {
+        "perplexity_too_large": which == 0,
+        "sigma_at_bound": which == 1,
+        "k_too_large": which == 2,
+        "copy": which == 3,
+        "unreliable": which <= 4,
+    }
+    account = replace(account, points=replace(account.points, **flags))
+    page = explorable({"map": model.embedding_}, {"map": account})
+    flag = next(c for c in header_of(page)["columns"] if c["name"] == "flag")
+    assert set(flag["listed"]) == {*_FLAGS.values(), "none"}
 
 
 def test_radii_reach_to_the_perplexity(model):

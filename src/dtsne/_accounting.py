@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from sklearn.utils.validation import check_is_fitted
@@ -12,8 +13,6 @@ from dtsne._metrics import METRICS
 from dtsne._threads import limited_threads, resolve_n_jobs
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import ArrayLike
 
     from dtsne._data import Data
@@ -92,7 +91,7 @@ class AccountMixin:
         ids: ArrayLike | None = None,
         others: Mapping[str, ArrayLike] | None = None,
         title: str = "Map",
-        account: Account | None = None,
+        account: Account | Mapping[str, Account] | None = None,
     ) -> Page:
         """Make an interactive page of the map and its account.
 
@@ -108,8 +107,10 @@ class AccountMixin:
             Other maps of the same points, by name, such as t-SNE's (``density_scale=0``): the page
             has a slider from one to the other.
         title : str
-        account : Account, optional
-            What :meth:`report` gave, if it was called already.
+        account : Account or mapping of str to Account, optional
+            What :meth:`report` gave, if it was called already; with accounts of others, by the
+            names of the maps, this one being "dtSNE". The page shows that of the map it shows, or
+            says which map it is of.
 
         Returns
         -------
@@ -132,7 +133,8 @@ class AccountMixin:
                 "An account has its data and labels already; give either account, or X and labels."
             )
         maps = {_MAP_NAME: to_host(model.embedding_), **(others or {})}
-        return explorable(maps, account, columns=columns, ids=ids, title=title)
+        accounts = account if isinstance(account, Mapping) else {_MAP_NAME: account}
+        return explorable(maps, accounts, columns=columns, ids=ids, title=title)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the data of the fit behind: a file with the model need not hold all of it."""

@@ -1,4 +1,4 @@
-"""A map and its account as an interactive page."""
+"""Maps and their accounts as an interactive page."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dtsne._columns import free_name
 from dtsne.page import make_page
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import ArrayLike
 
@@ -17,21 +18,22 @@ if TYPE_CHECKING:
     from dtsne.account._tables import PointTable
     from dtsne.page import Page
 
-# What the page shows of the account, under names that a reader understands.
-_COLUMNS = {
-    "log_radius_data": "log radius in the data",
-    "log_radius_map": "log radius in the map",
+# What the page shows of the account, under names that a reader understands: here of the map, whose
+# name follows where there are several.
+_OF_MAP = {
+    "log_radius_map": "log radius",
     "density_residual": "density residual",
     "neighbor_recall": "neighbours kept",
-    "sigma": "sigma",
 }
-# The gravest first: a point has one of them.
+_ALONE = {"log_radius_map": "log radius in the map"}
+_FLAG = "flag"
+# A point has one of them: what is the cause before what follows from it.
 _FLAGS = {
-    "unreliable": "unreliable",
     "perplexity_too_large": "cluster below the perplexity",
     "sigma_at_bound": "sigma at its bound",
     "k_too_large": "cluster below k",
     "copy": "copy",
+    "unreliable": "unreliable",
 }
 _FIGURES = {
     "density_log_correlation": "correlation of log radii",
@@ -46,42 +48,79 @@ _MOST_NOTES = 20
 
 def explorable(
     maps: Mapping[str, ArrayLike],
-    account: Account,
+    accounts: Mapping[str, Account],
     *,
     columns: Mapping[str, ArrayLike] | None = None,
     label_name: str = "label",
     ids: ArrayLike | None = None,
     title: str = "Map",
+    notes: Sequence[str] = (),
 ) -> Page:
-    """Make a page of maps of the same points, the first being the one that the account is of.
+    """Make a page of maps of the same points, with the accounts of some of them, by name.
 
-    Labels come first, as what a reader wants to colour by, then the account, then other columns.
+    Labels come first, as what a reader wants to colour by, then the accounts, then other columns.
+    The first account has the labels, and the unit: that of t-SNE's map means nothing.
     """
+    unknown = [name for name in accounts if name not in maps]
+    if unknown or not accounts:
+        raise ValueError(
+            f"accounts are of {list(accounts)} and the maps {list(maps)}; give one for each map "
+            "that has one, by its name."
+        )
+    first = next(iter(accounts))
+    shown = {name: _figures(account) for name, account in accounts.items()}
+    unit = accounts[first].radius_unit
+    if unit is not None:
+        shown[first]["unit"] = unit
+    labels = accounts[first].points.columns().get("label")
+    label = {} if labels is None else {label_name: labels}
+    everything = _side_by_side(
+        label, _columns_of(accounts, alone=len(maps) == 1), columns or {}, maps
+    )
+    return make_page(maps, everything, ids=ids, title=title, account=shown, notes=notes)
+
+
+def _side_by_side(
+    label: Mapping[str, Any],
+    of_accounts: Mapping[str, Any],
+    others: Mapping[str, Any],
+    maps: Iterable[str],
+) -> dict[str, Any]:
+    """Join columns; those of the user whose names the account has get others."""
+    taken = set(of_accounts) | {f"{name} in {map_}" for name in of_accounts for map_ in maps}
+    first = {free_name(name, taken): values for name, values in label.items()}
+    last: dict[str, Any] = {}
+    for name, values in others.items():
+        last[free_name(str(name), taken | set(first) | set(last))] = values
+    return {**first, **of_accounts, **last}
+
+
+def _figures(account: Account) -> dict[str, Any]:
     whole = {meaning: getattr(account.whole, name) for name, meaning in _FIGURES.items()}
     shown: dict[str, Any] = {name: value for name, value in whole.items() if np.isfinite(value)}
-    unit = account.radius_unit
-    if unit is not None:
-        shown["unit"] = {next(iter(maps)): unit}
-    notes = [*account.readings, *(account.ratios.sentences if account.ratios is not None else ())]
-    of_account = _columns_of(account.points, label_name)
-    others = {
-        name if name not in of_account else f"{name} (given)": values
-        for name, values in (columns or {}).items()
-    }
-    return make_page(
-        maps,
-        {**of_account, **others},
-        ids=ids,
-        title=title,
-        account=shown,
-        notes=notes[:_MOST_NOTES],
-    )
-
-
-def _columns_of(points: PointTable, label_name: str) -> dict[str, ArrayLike]:
-    known = points.columns()
-    shown: dict[str, ArrayLike] = {label_name: known["label"]} if "label" in known else {}
-    shown |= {meaning: known[name] for name, meaning in _COLUMNS.items() if name in known}
-    flags = {meaning: known[name] for name, meaning in _FLAGS.items() if name in known}
-    shown["flag"] = np.select(list(flags.values()), list(flags), default="none")
+    sentences = account.ratios.sentences if account.ratios is not None else ()
+    shown["notes"] = [*account.readings, *sentences][:_MOST_NOTES]
     return shown
+
+
+def _columns_of(accounts: Mapping[str, Account], *, alone: bool) -> dict[str, Any]:
+    names = _OF_MAP | _ALONE if alone else _OF_MAP
+    of_data = next(iter(accounts.values())).points.columns()
+    of_maps = {map_: account.points.columns() for map_, account in accounts.items()}
+    shown: dict[str, Any] = {
+        "log radius in the data": of_data["log_radius_data"],
+        **{
+            meaning: {map_: known[name] for map_, known in of_maps.items()}
+            for name, meaning in names.items()
+        },
+    }
+    if "sigma" in of_data:
+        shown["sigma"] = of_data["sigma"]
+    shown[_FLAG] = {map_: _flags(account.points) for map_, account in accounts.items()}
+    return shown
+
+
+def _flags(points: PointTable) -> np.ndarray[Any, Any]:
+    known = points.columns()
+    flags = {meaning: known[name] for name, meaning in _FLAGS.items() if name in known}
+    return np.select(list(flags.values()), list(flags), default="none")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dtsne import plots
+from dtsne._columns import MOST_INTEGER_LABELS
 from dtsne.cli import _outputs, _pictures
 from dtsne.cli._labels import as_groups, with_missing
 from dtsne.cli._mistakes import mistakes
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from dtsne.cli._plot import Drawing, MapFileOptions
     from dtsne.tables._table import Field, TextArray
 
-# Integers with no more different values than this are groups, as on the page.
-_MOST_INTEGER_GROUPS = 20
 # Texts with more are no groups unless asked for.
 _MOST_GUESSED = 50
 _NEEDED = {
@@ -117,7 +116,7 @@ def _column(found: MapFile, name: str, path: Path) -> Field:
 def _is_quantity(column: Field) -> bool:
     if column.dtype.kind == "f":
         return True
-    return column.dtype.kind in "iu" and len(np.unique(column)) > _MOST_INTEGER_GROUPS
+    return column.dtype.kind in "iu" and len(np.unique(column)) > MOST_INTEGER_LABELS
 
 
 def _first_of_groups(found: MapFile) -> str | None:

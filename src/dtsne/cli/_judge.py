@@ -80,8 +80,14 @@ def judge(
             drawn = _pictures.draw_radius_plot(radii, groups, title=printable(embedding.name))
         _outputs.write_picture(judging.plot, drawn)
     if judging.html is not None:
-        maps, named = {printable(embedding.stem): found.Y}, replace(table, ids=ids)
-        html = page_of(maps, account, named, (reading.label, groups), printable(embedding.name))
+        name, named = printable(embedding.stem), replace(table, ids=ids)
+        html = page_of(
+            {name: found.Y},
+            {name: account},
+            named,
+            (reading.label, groups),
+            printable(embedding.name),
+        )
         _outputs.write_text(judging.html, html)
     # Last, as nobody may be there to read it.
     if judging.as_json:

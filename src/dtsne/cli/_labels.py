@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dtsne._colors import MOST_GROUPS
 from dtsne.tables import TableError
 
 if TYPE_CHECKING:
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
 
     from dtsne.tables._table import Field, TextArray
 
-# More have no colours, and comparing them says nothing.
-_MOST_GROUPS = 200
 # Floats up to here that are whole are the integers they look like.
 _LARGEST_INTEGER = 2**53
 
@@ -32,10 +31,10 @@ def as_groups(
         raise TableError(
             f"{path}: the column {name!r} is empty; name a column of groups ({option})."
         )
-    if n_groups > _MOST_GROUPS:
+    if n_groups > MOST_GROUPS:
         raise TableError(
             f"{path}: the column {name!r} has {n_groups:,} different values, and a label at most "
-            f"{_MOST_GROUPS}; name a column of groups ({option})."
+            f"{MOST_GROUPS}; name a column of groups ({option})."
         )
     return groups
 

@@ -50,7 +50,7 @@ class Job:
     table: Table
     groups: TextArray | None
     model: DTSNE
-    others: dict[str, FloatArray] = field(default_factory=dict)
+    others: dict[str, DTSNE] = field(default_factory=dict)
 
     @property
     def title(self) -> str:
@@ -169,7 +169,7 @@ def _fit_tsne(job: Job) -> bool:
     _LOGGER.info("t-SNE's map, to compare")
     try:
         with mistakes():
-            job.others[_TSNE] = DTSNE(**parameters).fit_transform(job.table.X)
+            job.others[_TSNE] = DTSNE(**parameters).fit(job.table.X)
     except KeyboardInterrupt:
         _LOGGER.warning("stopped: t-SNE's map is left out.")
         return True
@@ -180,7 +180,15 @@ def _account(job: Job) -> Account | None:
     if not job.products.account:
         return None
     _LOGGER.info("comparing map and data")
-    return job.model.report(labels=for_account(job.groups), k=job.products.k)
+    return _report(job, job.model)
+
+
+def _report(job: Job, model: DTSNE) -> Account:
+    return model.report(labels=for_account(job.groups), k=job.products.k)
+
+
+def _maps_of_others(job: Job) -> dict[str, FloatArray]:
+    return {name: other.embedding_ for name, other in job.others.items()}
 
 
 def _write_others(job: Job, account: Account | None) -> None:
@@ -193,9 +201,10 @@ def _write_others(job: Job, account: Account | None) -> None:
             drawn = _drawn(job, account)
         _outputs.write_picture(products.plot, drawn)
     if products.html is not None and account is not None:
-        maps = {_DTSNE: Y, **job.others}
+        maps = {_DTSNE: Y, **_maps_of_others(job)}
         groups = (job.reading.label, job.groups)
-        html = page_of(maps, account, job.table, groups, job.title)
+        others = {name: _report(job, other) for name, other in job.others.items()}
+        html = page_of(maps, {_DTSNE: account, **others}, job.table, groups, job.title)
         _outputs.write_text(products.html, html)
     if products.report == STDOUT:  # last, as nobody may be there to read it
         say(str(account))
@@ -208,7 +217,7 @@ def _drawn(job: Job, account: Account | None) -> Any:
     radii = None if account is None else _pictures.Radii.of(account)
     if not job.others:
         return _pictures.draw_map(Y, job.groups, radii, title=job.title)
-    maps = {**job.others, _DTSNE: Y}
+    maps = {**_maps_of_others(job), _DTSNE: Y}
     units = {} if radii is None or radii.unit is None else {_DTSNE: radii.unit}
     return _pictures.draw_maps(maps, job.groups, radii, units=units, title=job.title)
 

@@ -9,22 +9,27 @@ import numpy as np
 
 from dtsne._explore import explorable
 from dtsne.cli._labels import with_missing
+from dtsne.page._arrays import float_type
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from dtsne._typing import FloatArray
     from dtsne.account import Account
     from dtsne.tables import Table
     from dtsne.tables._table import TextArray
 
-# Numbers of the data that a page shows: no more columns, nor cells (4 bytes each in the file).
-_MOST_COLUMNS, _MOST_CELLS = 50, 5_000_000
+# More columns of numbers than this nobody chooses from; and a file that is larger, nobody mails.
+_MOST_COLUMNS, _MOST_BYTES = 50, 15e6
+# What base64 makes of a byte.
+_BASE64 = 4 / 3
+# Bytes that a column takes besides its values.
+_HEAD = 500
 
 
 def page_of(
     maps: Mapping[str, FloatArray],
-    account: Account,
+    accounts: Mapping[str, Account],
     table: Table,
     groups: tuple[str | None, TextArray | None],
     title: str,
@@ -32,12 +37,24 @@ def page_of(
     """Return the page: groups first, then the account, and then what else the data has."""
     name, labels = groups[0] or "label", groups[1]
     ids, repeated = as_ids(table.ids)
-    others = {**with_missing(table.fields), **_numbers(table), **repeated}
+    others = {**with_missing(table.fields), **repeated}
     columns = {n: column for n, column in others.items() if n != name}
+    first = next(iter(accounts))
     # As text: numbers of groups, some of them missing, are no quantity.
-    account = replace(account, points=replace(account.points, label=labels))
-    page = explorable(maps, account, columns=columns, label_name=name, ids=ids, title=title)
-    return page.html
+    points = replace(accounts[first].points, label=labels)
+    accounts = {**accounts, first: replace(accounts[first], points=points)}
+
+    def made(more: Mapping[str, Any], notes: Sequence[str] = ()) -> str:
+        shown = {**columns, **more}
+        options: dict[str, Any] = {"label_name": name, "ids": ids, "title": title, "notes": notes}
+        return explorable(maps, accounts, columns=shown, **options).html
+
+    without = made({})
+    numbers = _fitting(_numbers(table), _MOST_BYTES - len(without))
+    left_out = table.X.shape[1] - len(numbers)
+    if not numbers and not left_out:
+        return without
+    return made(numbers, _left_out(left_out, table.X.shape[1]))
 
 
 def as_ids(ids: TextArray | None) -> tuple[TextArray | None, dict[str, Any]]:
@@ -49,8 +66,25 @@ def as_ids(ids: TextArray | None) -> tuple[TextArray | None, dict[str, Any]]:
 
 def _numbers(table: Table) -> dict[str, Any]:
     """Return the numbers of the data, to colour by, where they are few."""
-    n, d = table.X.shape
-    if d > _MOST_COLUMNS or n * d > _MOST_CELLS:
+    if table.X.shape[1] > _MOST_COLUMNS:
         return {}
     X = table.X.toarray() if hasattr(table.X, "toarray") else table.X
     return {name: np.asarray(c) for name, c in zip(table.feature_names, X.T, strict=True)}
+
+
+def _fitting(numbers: Mapping[str, Any], room: float) -> dict[str, Any]:
+    """Take columns from the first on until their bytes in the file fill the room."""
+    fitting = {}
+    for name, values in numbers.items():
+        room -= _BASE64 * len(values) * np.dtype(float_type(values)).itemsize + _HEAD
+        if room < 0:
+            break
+        fitting[name] = values
+    return fitting
+
+
+def _left_out(n: int, d: int) -> list[str]:
+    if not n:
+        return []
+    which = f"{n:,} of {d:,}" if n < d else f"the {d:,}"
+    return [f"Left out to keep this page small: {which} columns of numbers of the data."]

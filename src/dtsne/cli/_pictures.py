@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dtsne import plots
+from dtsne.plots._panels import MOST_RATIOS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from dtsne.account import Account
     from dtsne.tables._table import TextArray
 
-# Groups whose radii are written above a map; of more they would not fit.
-_MOST_RATIOS = 6
 # Inches, as wide as a map by itself: the names of groups need the room.
 _PANEL_SIZE = 6.0
 
@@ -78,7 +77,7 @@ def draw_maps(
     """Draw maps of the same points side by side."""
     options = {"panel_size": _PANEL_SIZE, **options}
     if groups is not None:
-        few = len(set(groups.tolist()) - {None}) <= _MOST_RATIOS
+        few = len(set(groups.tolist()) - {None}) <= MOST_RATIOS
         return plots.side_by_side(maps, labels=groups, radius_ratios=few, **options)
     if radii is None:
         return plots.side_by_side(maps, **options)

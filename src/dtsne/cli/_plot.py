@@ -182,7 +182,9 @@ def plot(
     ] = None,
     size: Annotated[
         float | None,
-        typer.Option("--size", metavar="FLOAT", help=f"Width in inches.  [default: {SIZE:g}]"),
+        typer.Option(
+            "--size", metavar="FLOAT", help=f"Width in inches of the map.  [default: {SIZE:g}]"
+        ),
     ] = None,
     dpi: Annotated[
         float | None,

@@ -19,7 +19,7 @@ from typing import Any
 # Joined in this order into one script; each uses only what stands before it.
 _SCRIPTS = (
     *("data", "colours", "plot", "filters", "details", "selection", "search"),
-    *("legend", "slider", "view", "main"),
+    *("legend", "slider", "touch", "view", "main"),
 )
 
 

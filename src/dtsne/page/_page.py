@@ -34,8 +34,11 @@ class Page:
 
     def save(self, path: str | PathLike[str]) -> Path:
         """Write the page to a file, and return its path."""
+        from dtsne.tables._whole import whole_file
+
         path = Path(path)
-        path.write_text(self.html, encoding="utf-8", newline="\n")
+        with whole_file(path) as part:
+            part.write_text(self.html, encoding="utf-8", newline="\n")
         return path
 
     def _repr_html_(self) -> str:
@@ -49,7 +52,7 @@ class Page:
 
 def make_page(
     maps: Mapping[str, ArrayLike],
-    columns: Mapping[str, ArrayLike],
+    columns: Mapping[str, ArrayLike | Mapping[str, ArrayLike]],
     *,
     ids: ArrayLike | None = None,
     title: str = "Map",
@@ -63,20 +66,23 @@ def make_page(
     maps : mapping of str to array-like of shape (n, 2)
         The maps by name, in the order of the slider. Each is centred, and turned and mirrored
         onto the first, but never scaled.
-    columns : mapping of str to array-like of shape (n,)
+    columns : mapping of str to array-like of shape (n,), or to such by name of map
         What is known of the points: the page shows, colours, filters and searches by it. Strings,
-        booleans, dates, and integers with at most 20 different values are categories, of which
-        the 50 most frequent have a colour of their own; all else is a number (give floats to have
-        numbers, and strings to have categories). A column with "residual" in its name is coloured
-        around 0. Missing values (None, NaN, NaT, pandas.NA) may occur.
+        booleans, pandas' categories, and integers and dates with at most 20 different values are
+        categories, of which the 50 most frequent have a colour of their own; all else is a number
+        or a date (give floats to have numbers, and strings to have categories). A column with
+        "residual" in its name is coloured around 0. Missing values (None, NaN, NaT, pandas.NA) may
+        occur. What is known of a point in one map, and not in the data, is given by the name of the
+        map, ``{"density residual": {"dtSNE": r}}``, and shown with that map.
     ids : array-like of shape (n,), optional
         What tells the points apart, for search and export. By default the number of the row.
     title : str
         What stands above the map.
     account : mapping, optional
         What is known of the map as a whole: names and values, shown beside it. The value of
-        ``"unit"`` is what one unit of the map is in the data's own distance, or such values by
-        the name of the map; a scale bar shows it.
+        ``"unit"`` is what one unit of the map is in the data's own distance; a scale bar shows it.
+        Of several maps, an account for each by the name of the map, which may have texts as its
+        ``"notes"``; or one for all, with units by name of map.
     notes : str or sequence of str
         Paragraphs of text that stand below the account.
 
@@ -92,7 +98,7 @@ def make_page(
 def write_page(
     path: str | PathLike[str],
     maps: Mapping[str, ArrayLike],
-    columns: Mapping[str, ArrayLike],
+    columns: Mapping[str, ArrayLike | Mapping[str, ArrayLike]],
     *,
     ids: ArrayLike | None = None,
     title: str = "Map",

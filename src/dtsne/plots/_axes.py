@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -10,6 +10,9 @@ if TYPE_CHECKING:
 
 _FRAME = "#C8C8C8"
 _MARGIN = 0.04
+_BLACK, _WHITE = "#1A1A1A", "#EDEDED"
+# Of brightness: that of a ground that is neither, and a difference that is seen well.
+_MIDDLE, _SEEN = 0.5, 0.4
 
 
 def new_figure(figsize: tuple[float, float]) -> Figure:
@@ -35,10 +38,36 @@ def size_in_inches(ax: Axes) -> tuple[float, float]:
 
 def is_dark(ax: Axes) -> bool:
     """Say whether points are drawn on something dark."""
+    return _brightness(_ground(ax)) < _MIDDLE
+
+
+def ink(ax: Axes, *, beside: bool = False) -> Any:
+    """Return a colour for what is written and drawn on axes, or beside them, that is seen there.
+
+    It is that of texts, unless the ground has the same brightness.
+    """
+    from matplotlib import rcParams
+
+    ground = _brightness(ax.figure.get_facecolor() if beside else _ground(ax))
+    text = rcParams["text.color"]
+    if abs(_brightness(text) - ground) > _SEEN:
+        return text
+    return _WHITE if ground < _MIDDLE else _BLACK
+
+
+def _ground(ax: Axes) -> Any:
     from matplotlib.colors import to_rgba
 
-    red, green, blue, alpha = to_rgba(ax.get_facecolor())
-    return alpha > 0 and 0.3 * red + 0.59 * green + 0.11 * blue < 0.5
+    own = ax.get_facecolor()
+    return own if to_rgba(own)[3] > 0 else ax.figure.get_facecolor()
+
+
+def _brightness(color: Any) -> float:
+    """Return it from 0 to 1; nothing at all is taken for paper."""
+    from matplotlib.colors import to_rgba
+
+    red, green, blue, alpha = to_rgba(color)
+    return 0.3 * red + 0.59 * green + 0.11 * blue if alpha > 0 else 1.0
 
 
 def equal_aspect(ax: Axes) -> None:
@@ -65,5 +94,10 @@ def frame_map(ax: Axes, title: str | None) -> None:
     ax.autoscale_view()
     equal_aspect(ax)
     if title is not None:
-        # As everywhere with what users write: a "$" in the name of a file is no formula.
-        ax.set_title(title, fontsize="medium", parse_math=False)
+        write_title(ax, title)
+
+
+def write_title(ax: Axes, title: str) -> None:
+    """Write a title as it is given."""
+    # As everywhere with what users write: a "$" in the name of a file is no formula.
+    ax.set_title(title, fontsize="medium", parse_math=False, color=ink(ax, beside=True))

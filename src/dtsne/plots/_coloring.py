@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from dtsne.plots import _colors
+from dtsne import _colors
+from dtsne.plots._colormaps import diverging_colormap, rgb, sequential_colormap
 from dtsne.plots._inputs import Groups, check_labels, check_names, check_values
 from dtsne.plots._raster import Grid, mean_per_pixel
 
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
     from dtsne._typing import FloatArray
 
 Mask: TypeAlias = np.ndarray[Any, np.dtype[np.bool_]]
-# Beyond these quantiles values take the last colour: a few far ones would leave one colour for the
-# rest.
-_LIMITS = (0.005, 0.995)
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +30,7 @@ class Categories:
     groups: Groups
     names: tuple[str, ...]
     palette: FloatArray
+    gray: str = _colors.LIGHT.missing
     listed: bool = True  # False for one colour that stands for nothing
 
     @property
@@ -42,7 +41,7 @@ class Categories:
     def of_points(self) -> FloatArray:
         """Return red, green and blue of each point, grey for what is missing."""
         # The last one is what the code of missing points, −1, finds.
-        return np.vstack([self.palette, _colors.rgb([_colors.MISSING])])[self.groups.codes]
+        return np.vstack([self.palette, _colors.rgb([self.gray])])[self.groups.codes]
 
     def of_pixels(self, Y: FloatArray, grid: Grid) -> FloatArray:
         """Mix the colours of the points that have a group, as light, by their numbers."""
@@ -60,6 +59,8 @@ class Quantity:
     cmap: Colormap
     name: str | None = None
     ticks: Mapping[float, str] = field(default_factory=dict)
+    ends: tuple[str, str] | None = None
+    gray: str = _colors.LIGHT.missing
 
     @property
     def missing(self) -> Mask:
@@ -70,7 +71,7 @@ class Quantity:
     def of_points(self) -> FloatArray:
         """Return red, green and blue of each point, grey for what is missing."""
         rgb = self._colors_of(self.values)
-        rgb[self.missing] = _colors.rgb([_colors.MISSING])
+        rgb[self.missing] = _colors.rgb([self.gray])
         return rgb
 
     def of_pixels(self, Y: FloatArray, grid: Grid) -> FloatArray:
@@ -105,7 +106,13 @@ class ColorOptions:
     center: float | None = None
     value_name: str | None = None
     value_ticks: Mapping[float, str] | None = None
+    value_ends: tuple[str, str] | None = None
     on_dark: bool = False
+
+    @property
+    def ground(self) -> _colors.Ground:
+        """What the points are drawn on."""
+        return _colors.DARK if self.on_dark else _colors.LIGHT
 
 
 _DEFAULTS = ColorOptions()
@@ -119,14 +126,14 @@ def choose_coloring(
         raise ValueError("points have one colour each; give only one of color, labels and values.")
     if color is not None:
         if _is_one_color(color, n):
-            return by_one_color(color, n)
+            return by_one_color(color, n, options)
         is_quantity = np.asarray(color).dtype.kind == "f"
         labels, values = (None, color) if is_quantity else (color, None)
     if labels is not None:
         return by_labels(labels, n, options)
     if values is not None:
         return by_values(values, n, options)
-    return by_one_color(_colors.SINGLE, n)
+    return by_one_color(_colors.SINGLE, n, options)
 
 
 def by_labels(labels: Any, n: int, options: ColorOptions = _DEFAULTS) -> Categories:
@@ -139,7 +146,10 @@ def by_labels(labels: Any, n: int, options: ColorOptions = _DEFAULTS) -> Categor
             f"({_colors.MOST_GROUPS}); give a quantity as values=, or join small groups."
         )
     return Categories(
-        groups, check_names(options.names, groups.labels), _palette(options, groups.labels)
+        groups,
+        check_names(options.names, groups.labels),
+        _palette(options, groups.labels),
+        options.ground.missing,
     )
 
 
@@ -150,19 +160,28 @@ def by_values(values: Any, n: int, options: ColorOptions = _DEFAULTS) -> Quantit
     checked = check_values(values, n, "values")
     limits, cmap = options.limits, options.cmap
     if limits is None:
-        limits = _limits(checked, options.center)
+        limits = _colors.color_limits(checked, options.center)
     elif not limits[0] < limits[1]:
         raise ValueError(f"limits={limits!r} have to be two numbers, the smaller one first.")
     if cmap is None:
-        cmap = "viridis" if options.center is None else _colors.diverging_colormap()
+        choose = sequential_colormap if options.center is None else diverging_colormap
+        cmap = choose(options.ground)
     chosen = colormaps[cmap] if isinstance(cmap, str) else cmap
-    return Quantity(checked, limits, chosen, options.value_name, options.value_ticks or {})
+    return Quantity(
+        checked,
+        limits,
+        chosen,
+        options.value_name,
+        options.value_ticks or {},
+        options.value_ends,
+        options.ground.missing,
+    )
 
 
-def by_one_color(color: Any, n: int) -> Categories:
+def by_one_color(color: Any, n: int, options: ColorOptions = _DEFAULTS) -> Categories:
     """Draw all points alike."""
     groups = Groups(np.zeros(n, dtype=np.int64), ("points",))
-    return Categories(groups, ("points",), _colors.rgb([color]), listed=False)
+    return Categories(groups, ("points",), rgb([color]), options.ground.missing, listed=False)
 
 
 def _is_one_color(color: Any, n: int) -> bool:
@@ -176,28 +195,14 @@ def _is_one_color(color: Any, n: int) -> bool:
     )
 
 
-def _limits(values: FloatArray, center: float | None) -> tuple[float, float]:
-    known = values[np.isfinite(values)]
-    if len(known) == 0:
-        return 0.0, 1.0
-    if center is not None:
-        # One sided quantiles of the distances, which have one tail.
-        reach = float(np.quantile(np.abs(known - center), 2 * _LIMITS[1] - 1)) or 1.0
-        return center - reach, center + reach
-    low, high = (float(q) for q in np.quantile(known, _LIMITS))
-    return (low, high) if low < high else (low - 0.5, high + 0.5)
-
-
 def _palette(options: ColorOptions, labels: tuple[Any, ...]) -> FloatArray:
     colors = options.colors
     if colors is None:
-        chosen = _colors.categorical_colors(len(labels))
-        # The black one would not be seen there, and white is not among the others.
-        return _colors.rgb("#FFFFFF" if options.on_dark and c == "#000000" else c for c in chosen)
+        return rgb(_colors.categorical_colors(len(labels), dark=options.on_dark))
     try:
         if isinstance(colors, Mapping):
-            return _colors.rgb([colors[label] for label in labels])
-        return _colors.rgb([colors[i] for i in range(len(labels))])
+            return rgb([colors[label] for label in labels])
+        return rgb([colors[i] for i in range(len(labels))])
     except (KeyError, IndexError) as error:
         raise ValueError(
             f"colors has no colour for one of the {len(labels)} labels; give one for each."

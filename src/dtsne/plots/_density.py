@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dtsne._colors import LIGHT
+from dtsne.plots._axes import ink
 from dtsne.plots._coloring import ColorOptions, by_values
-from dtsne.plots._colors import MISSING
 from dtsne.plots._inputs import check_map, check_radii, check_unit
 from dtsne.plots._scatter import scatter_map
 from dtsne.plots._ticks import factor_ticks, radius_ticks
@@ -63,7 +64,8 @@ def residual_map(
     Y: ArrayLike,
     residual: ArrayLike,
     *,
-    value_name: str | None = "←  drawn too tight               drawn too wide  →",
+    value_name: str | None = None,
+    value_ends: tuple[str, str] | None = ("drawn\ntoo tight", "drawn\ntoo wide"),
     **options: Any,
 ) -> Axes:
     """Draw a map coloured by how far its local radii are from those of the data.
@@ -76,8 +78,8 @@ def residual_map(
         Log radius in the map less that in the data, centred: below 0, and blue, where a point's
         neighbourhood is drawn too tight; above 0, and red, where it is drawn too wide. The bar is
         labelled with factors.
-    value_name : str
-        What is written at the bar.
+    value_name, value_ends
+        What is written beside the bar, and at its two ends.
     **options
         Those of :func:`scatter_map`.
 
@@ -95,6 +97,7 @@ def residual_map(
         limits=shown.limits,
         center=0.0,
         value_name=value_name,
+        value_ends=value_ends,
         **{"value_ticks": factor_ticks(largest), **options},
     )
 
@@ -106,7 +109,7 @@ def iso_radius_glyphs(
     *,
     unit: float,
     n: int = 40,
-    color: Any = "#222222",
+    color: Any = None,
     linewidth: float = 0.8,
 ) -> Axes:
     """Draw circles, over a map, with the radii that neighbourhoods have in the data.
@@ -126,7 +129,7 @@ def iso_radius_glyphs(
     n : int, default 40
         Most circles. They are drawn around points that lie well apart, and do not overlap.
     color, linewidth
-        Of the circles.
+        Of the circles; None for a colour that is seen on the map.
 
     Returns
     -------
@@ -137,7 +140,7 @@ def iso_radius_glyphs(
     if n < 1:
         raise ValueError(f"n={n} circles cannot be drawn; choose 1 or more.")
     if ax is None:
-        ax = scatter_map(Y, color=MISSING)
+        ax = scatter_map(Y, color=LIGHT.missing)
     from matplotlib.collections import EllipseCollection
 
     chosen = spread_points(Y, radii, n)
@@ -151,7 +154,7 @@ def iso_radius_glyphs(
             offsets=Y[chosen],
             offset_transform=ax.transData,
             facecolors="none",
-            edgecolors=color,
+            edgecolors=ink(ax) if color is None else color,
             linewidths=linewidth,
             zorder=3,
         ),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from dtsne._columns import is_missing, natural_order, shown_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,7 +80,7 @@ def check_values(values: ArrayLike, n: int, name: str) -> FloatArray:
     column = np.asarray(values)
     _check_length(column, n, name)
     if column.dtype.kind == "O":
-        column = np.array([np.nan if _is_missing(v) else v for v in column.tolist()])
+        column = np.array([np.nan if is_missing(v) else v for v in column.tolist()])
     if column.dtype.kind not in "biuf":
         raise TypeError(f"{name} holds {column.dtype}, not numbers; give these as labels=.")
     return column.astype(np.float64)
@@ -115,7 +116,7 @@ def check_labels(labels: Any, n: int, name: str = "labels") -> Groups:
     if column.dtype.kind == "f":
         missing = np.isnan(column)
     elif column.dtype.kind == "O":
-        missing = np.array([_is_missing(v) for v in column.tolist()], dtype=bool)
+        missing = np.array([is_missing(v) for v in column.tolist()], dtype=bool)
     else:
         missing = np.zeros(n, dtype=bool)
     different, known_codes = _distinct(column[~missing])
@@ -131,11 +132,12 @@ def check_names(
     if names is None:
         # Integers become floats where some are missing.
         whole = (isinstance(x, float) and x.is_integer() for x in labels)
-        return tuple(str(int(x)) if w else str(x) for x, w in zip(labels, whole, strict=True))
+        texts = [str(int(x)) if w else str(x) for x, w in zip(labels, whole, strict=True)]
+        return tuple(map(shown_text, texts))
     if isinstance(names, Mapping):
-        return tuple(str(names.get(label, label)) for label in labels)
+        return tuple(shown_text(str(names.get(label, label))) for label in labels)
     try:
-        return tuple(str(names[label]) for label in labels)
+        return tuple(shown_text(str(names[label])) for label in labels)
     except (TypeError, IndexError) as error:
         raise ValueError(
             f"names is a list of {len(names)} and the labels are not indices into it; "
@@ -152,18 +154,10 @@ def _distinct(column: np.ndarray[Any, Any]) -> tuple[tuple[Any, ...], IntArray]:
         index: dict[Any, int] = {}
         codes = np.array([index.setdefault(v, len(index)) for v in column.tolist()], dtype=np.int64)
         values = list(index)
-    order = sorted(range(len(values)), key=lambda i: _natural(values[i]))
+    order = sorted(range(len(values)), key=lambda i: natural_order(values[i]))
     rank = np.empty(len(values), dtype=np.int64)
     rank[order] = np.arange(len(values))
     return tuple(values[i] for i in order), rank[codes.reshape(-1)]
-
-
-def _natural(label: Any) -> tuple[Any, ...]:
-    """Sort numbers by size and texts with the numbers in them by size: "cluster 9" before "10"."""
-    if isinstance(label, int | float):
-        return (0, float(label), ())
-    parts = re.split(r"(\d+)", str(label))
-    return (1, 0.0, tuple((int(p), "") if p.isdecimal() else (-1, p.casefold()) for p in parts))
 
 
 def _check_length(column: np.ndarray[Any, Any], n: int, name: str) -> None:
@@ -171,12 +165,3 @@ def _check_length(column: np.ndarray[Any, Any], n: int, name: str) -> None:
         raise ValueError(
             f"{name} has shape {column.shape} for {n:,} points; give one value for each point."
         )
-
-
-def _is_missing(value: Any) -> bool:
-    if value is None:
-        return True
-    try:
-        return bool(value != value)  # NaN and NaT
-    except TypeError:  # pandas.NA
-        return True

@@ -12,7 +12,9 @@ from matplotlib.patheffects import AbstractPathEffect, Stroke
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox, IdentityTransform
 
-from dtsne.plots._places import Places, spread_boxes
+from dtsne._columns import shortened
+from dtsne.plots._axes import ink
+from dtsne.plots._places import Places, free_boxes, spread_boxes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,6 +27,7 @@ _WIDTH = 18  # characters, after which a name is broken
 _LINES = 3
 _FEW = 12  # with more names than this they are written smaller
 _SPARSE = 12  # points, of which none is to be covered
+_COVERED = 0.1  # share of the map that names may cover where a legend lists them too
 _GAP = 3.0  # points of paper (1/72 inch) between a group and a name above it
 
 
@@ -32,11 +35,16 @@ class Names(Artist):
     """Names of groups in their midst, or above those that they would cover.
 
     They are moved until they lie apart; a thin line leads from a moved one to where it belongs.
+    Where there is not room for all of them, and a legend lists them (`listed`), those of small
+    groups are left out.
     """
 
-    def __init__(self, ax: Axes, names: Sequence[str], places: Places) -> None:
+    def __init__(
+        self, ax: Axes, names: Sequence[str], places: Places, *, listed: bool = False
+    ) -> None:
         super().__init__()
         self.places = places
+        self.listed = listed
         self.set_zorder(5)
         self.set_in_layout(False)
         self._halo = Stroke(linewidth=3, foreground=ax.get_facecolor(), alpha=0.9)
@@ -45,7 +53,8 @@ class Names(Artist):
             Text(
                 0,
                 0,
-                textwrap.fill(name, _WIDTH, max_lines=_LINES, placeholder="…"),
+                name,
+                color=ink(ax),
                 fontsize=size,
                 ha="center",
                 va="center",
@@ -53,7 +62,7 @@ class Names(Artist):
                 transform=IdentityTransform(),
                 parse_math=False,
             )
-            for name in names
+            for name in _broken(names)
         ]
         ax.add_artist(self)
         for text in self.texts:
@@ -90,12 +99,18 @@ class Names(Artist):
         """Draw the names for the present size of the axes."""
         if not self.get_visible() or not self.texts:
             return
-        for box, anchor in zip(*self.arrange(renderer), strict=True):
-            self._draw_leader(anchor, box, renderer)
+        boxes, anchors = self.arrange(renderer)
+        drawn: Sequence[int] = range(len(boxes))
+        if self.listed and self.axes is not None:
+            room = _COVERED * self.axes.bbox.width * self.axes.bbox.height
+            extents = np.array([box.extents for box in boxes])
+            drawn = free_boxes(extents, self.places.sizes, room)
+        for i in drawn:
+            self._draw_leader(anchors[i], boxes[i], renderer)
         # All halos first: one drawn later would cut into the lines and names before it.
         halo: list[AbstractPathEffect] = [self._halo]
         for effects in (halo, []):
-            for text in self.texts:
+            for text in (self.texts[i] for i in drawn):
                 text.set_path_effects(effects)
                 text.draw(renderer)
 
@@ -113,3 +128,11 @@ class Names(Artist):
         )
         line.set_figure(self.axes.figure)
         line.draw(renderer)
+
+
+def _broken(names: Sequence[str]) -> list[str]:
+    """Break names into lines; where the first lines of some are the same, shorten them before."""
+    lines = [textwrap.fill(name, _WIDTH, max_lines=_LINES, placeholder="…") for name in names]
+    if len(set(lines)) == len(set(names)):
+        return lines
+    return [textwrap.fill(name, _WIDTH) for name in shortened(names, _WIDTH * (_LINES - 1))]

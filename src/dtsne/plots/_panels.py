@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from dtsne.plots._axes import is_dark, new_figure
+from dtsne.plots._axes import ink, is_dark, new_figure
 from dtsne.plots._coloring import ColorOptions, choose_coloring
 from dtsne.plots._inputs import check_labels, check_map
-from dtsne.plots._legends import draw_shared_legend, lists_groups, width_of_legend
+from dtsne.plots._legends import draw_shared_legend, lists_groups
 from dtsne.plots._scatter import scatter_map
 
 if TYPE_CHECKING:
@@ -22,12 +22,13 @@ if TYPE_CHECKING:
 
     from dtsne._typing import FloatArray
 
-# Radii of more groups than this are given as a range.
-_MOST_RATIOS = 6
+# Radii of more groups than this are given as a range, as they would not fit above a map.
+MOST_RATIOS = 6
 
 
 def side_by_side(
     maps: Mapping[str, ArrayLike],
+    color: Any = None,
     *,
     labels: Any = None,
     values: ArrayLike | None = None,
@@ -49,14 +50,14 @@ def side_by_side(
     ----------
     maps : mapping of str to array-like of shape (n, 2)
         The maps by their titles, row by row the same points.
-    labels, values : array-like of shape (n,), optional
-        Groups or a quantity, as for :func:`scatter_map`.
+    color, labels, values : optional
+        One colour, groups or a quantity, as for :func:`scatter_map`.
     axes : sequence of Axes, optional
         Where to draw; without, on a new figure.
     columns : int, optional
         Panels in a row; without, all up to 4, and else as square as it goes.
     panel_size : float, default 4
-        Width and height of a panel, in inches.
+        Width and height of a panel, in inches. A legend beside them makes the figure wider.
     radius_ratios : bool, default False
         Whether to write the radii of the groups in each map under its title, relative to the first
         group (as :func:`dtsne.quality.cluster_radius_ratios`).
@@ -77,6 +78,9 @@ def side_by_side(
     _check_alike(checked)
     if radius_ratios and labels is None:
         raise ValueError("radius_ratios=True needs groups; give labels=.")
+    unknown = [name for name in units or {} if name not in checked]
+    if unknown:
+        raise ValueError(f"units names {unknown[0]!r}, which is no map; there is {list(checked)}.")
     panels = list(axes) if axes is not None else _new_panels(len(checked), columns, panel_size)
     if len(panels) < len(checked):
         raise ValueError(f"{len(panels)} axes are too few for {len(checked)} maps; give as many.")
@@ -85,6 +89,7 @@ def side_by_side(
         written = f"{name}\n{_ratios(Y, labels)}" if radius_ratios else name
         scatter_map(
             Y,
+            color,
             labels=labels,
             values=values,
             ax=ax,
@@ -95,16 +100,17 @@ def side_by_side(
         )
     figure: Figure = panels[0].figure.figure
     if axes is None and legend is not False:
-        _share_legend(figure, labels, values, len(checked[last]), options, legend=legend)
+        given = (color, labels, values)
+        _share_legend(figure, given, len(checked[last]), options, legend=legend)
     if title is not None:
-        figure.suptitle(title, fontsize="large", parse_math=False)
+        shade = ink(panels[0], beside=True)
+        figure.suptitle(title, fontsize="large", parse_math=False, color=shade)
     return figure
 
 
 def _share_legend(
     figure: Figure,
-    labels: Any,
-    values: Any,
+    given: tuple[Any, Any, Any],
     n: int,
     options: Mapping[str, Any],
     *,
@@ -113,11 +119,8 @@ def _share_legend(
     panels = figure.axes
     known = {field.name for field in fields(ColorOptions)}
     chosen = ColorOptions(**{name: options[name] for name in known & options.keys()})
-    coloring = choose_coloring(None, labels, values, n, replace(chosen, on_dark=is_dark(panels[0])))
+    coloring = choose_coloring(*given, n, replace(chosen, on_dark=is_dark(panels[0])))
     with_groups = lists_groups(coloring, legend=legend, annotate=options.get("annotate", True))
-    # The panels keep their size.
-    wider = figure.get_figwidth() + width_of_legend(coloring, with_groups=with_groups)
-    figure.set_figwidth(wider)
     draw_shared_legend(panels, coloring, with_groups=with_groups)
 
 
@@ -143,6 +146,6 @@ def _ratios(Y: FloatArray, labels: Any) -> str:
     groups = check_labels(labels, len(Y))
     known = ~groups.missing
     found = cluster_radius_ratios(Y[known], Y[known], groups.codes[known]).map
-    if len(found) > _MOST_RATIOS:
+    if len(found) > MOST_RATIOS:
         return f"radii {np.nanmin(found):.2f} to {np.nanmax(found):.2f} of the first"
     return "radii " + " : ".join(f"{ratio:.2f}" for ratio in found)

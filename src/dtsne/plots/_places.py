@@ -17,6 +17,8 @@ MOST_NAMES = 30
 _WITHIN = 0.8
 # A medoid compares all pairs; so many points tell it as well.
 _SAMPLE = 400
+# A group is in pieces where gaps are so many times as wide as a point has to its fourth neighbour.
+_LINKED, _GAP = 4, 4.0
 _ROUNDS = 400
 _PULL = 0.03
 _PADDING = 2.0
@@ -33,9 +35,8 @@ class Places(NamedTuple):
 def group_places(Y: FloatArray, codes: IntArray, n_groups: int, seed: int = 0) -> Places:
     """Find the middle of each group; nan for groups without points.
 
-    It is the medoid weighted by density: the point of the group that is nearest to all others,
-    where those in dense parts count more. So it lies among points, and in the main part of a group
-    that is in pieces.
+    It is the medoid of its largest piece, weighted by density: the point of the piece that is
+    nearest to all others, where those in dense parts count more. So it lies among points.
     """
     rng = np.random.default_rng(seed)
     centers, reaches = np.full((n_groups, 2), np.nan), np.full(n_groups, np.nan)
@@ -46,8 +47,25 @@ def group_places(Y: FloatArray, codes: IntArray, n_groups: int, seed: int = 0) -
         if len(members) > _SAMPLE:
             members = rng.choice(members, _SAMPLE, replace=False)
         if len(members):
-            centers[group], reaches[group] = _medoid(Y[members])
+            centers[group], reaches[group] = _medoid(_largest_piece(Y[members]))
     return Places(centers, reaches, np.diff(bounds))
+
+
+def _largest_piece(points: FloatArray) -> FloatArray:
+    """Return the points of the largest part that no wide gap parts from the rest."""
+    if len(points) <= _LINKED:
+        return points
+    apart = np.linalg.norm(points[:, None] - points[None], axis=-1)
+    gap = _GAP * np.median(np.partition(apart, _LINKED, axis=1)[:, _LINKED])
+    linked = apart <= gap
+    pieces = np.arange(len(points))
+    for _ in range(len(points)):  # each takes the least number of those it is linked to
+        least = np.where(linked, pieces[None], len(points)).min(axis=1)
+        if (least == pieces).all():
+            break
+        pieces = least
+    largest: FloatArray = points[pieces == np.bincount(pieces).argmax()]
+    return largest
 
 
 def _medoid(points: FloatArray) -> tuple[FloatArray, float]:
@@ -100,3 +118,21 @@ def spread_boxes(
             centers += _PULL * (anchors - centers)
         centers = np.clip(centers, least, most)
     return centers
+
+
+def free_boxes(boxes: FloatArray, sizes: IntArray, room: float = np.inf) -> list[int]:
+    """Choose boxes (left, bottom, right, top) that do not overlap nor cover more than some area.
+
+    Those of large groups go first.
+    """
+    chosen: list[int] = []
+    for i in np.argsort(-sizes, kind="stable"):
+        left, bottom, right, top = boxes[i]
+        others = boxes[chosen]
+        over = (others[:, 0] < right) & (left < others[:, 2])
+        covers = (over & (others[:, 1] < top) & (bottom < others[:, 3])).any()
+        area = (right - left) * (top - bottom)
+        if not covers and area <= room:
+            chosen.append(int(i))
+            room -= area
+    return sorted(chosen)

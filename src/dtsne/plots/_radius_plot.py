@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtsne.plots._axes import equal_aspect, given_or_new, is_dark, size_in_inches
-from dtsne.plots._coloring import ColorOptions, choose_coloring
+from dtsne._colors import DARK, LIGHT
+from dtsne.plots._axes import equal_aspect, given_or_new, ink, is_dark, size_in_inches, write_title
+from dtsne.plots._coloring import Coloring, ColorOptions, choose_coloring
+from dtsne.plots._colormaps import sequential_colormap
 from dtsne.plots._inputs import check_unit, check_values
-from dtsne.plots._legends import draw_legend
+from dtsne.plots._legends import draw_legend, style_colorbar
 from dtsne.plots._style import point_style
 
 if TYPE_CHECKING:
@@ -53,7 +55,8 @@ def radius_plot(
         Distance in the data that is one unit of the map; see :func:`radius_unit`.
         Without it both are drawn relative to their medians.
     ax : Axes, optional
-        Where to draw; without, on a new figure of `figsize` inches.
+        Where to draw; without, on a new figure of `figsize` inches, and wider by a legend of
+        groups.
     title : str, optional
     random_state : int, default 0
         Seeds the order in which points are drawn.
@@ -71,24 +74,36 @@ def radius_plot(
         points = np.column_stack([data - np.median(data[known]), map_ - np.median(map_[known])])
     else:
         points = np.column_stack([data, map_ + np.log(check_unit(unit))])
-    ax = given_or_new(ax, figsize)
+    is_new, ax = ax is None, given_or_new(ax, figsize)
     if known.sum() > _HEXAGONS_ABOVE:
         _draw_hexagons(ax, points[known])
     else:
-        _draw_dots(ax, points, known, labels, names, random_state)
-    ax.axline((0, 0), slope=1, color="0.2", linewidth=0.8, linestyle=(0, (4, 3)))
-    where = "" if unit else ", relative to the median"
-    ax.set_xlabel(f"log radius in the data{where}", fontsize="small")
-    ax.set_ylabel(f"log radius in the map{where}", fontsize="small")
-    ax.tick_params(labelsize="small")
-    ax.spines[["top", "right"]].set_visible(False)
+        coloring = _draw_dots(ax, points, known, labels, names, random_state)
+        draw_legend(ax, coloring, with_groups=True, is_new=is_new)
+    ax.axline((0, 0), slope=1, color=ink(ax), linewidth=0.8, linestyle=(0, (4, 3)))
+    _name_axes(ax, "" if unit else ", relative to the median")
     ax.text(
-        0.03, 0.97, _correlation(points[known]), transform=ax.transAxes, va="top", fontsize="small"
+        0.03,
+        0.97,
+        _correlation(points[known]),
+        transform=ax.transAxes,
+        va="top",
+        fontsize="small",
+        color=ink(ax),
     )
     equal_aspect(ax)
     if title is not None:
-        ax.set_title(title, fontsize="medium", parse_math=False)
+        write_title(ax, title)
     return ax
+
+
+def _name_axes(ax: Axes, where: str) -> None:
+    color = ink(ax, beside=True)
+    ax.set_xlabel(f"log radius in the data{where}", fontsize="small", color=color)
+    ax.set_ylabel(f"log radius in the map{where}", fontsize="small", color=color)
+    ax.tick_params(labelsize="small", color=color, labelcolor=color)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.spines[["left", "bottom"]].set_color(color)
 
 
 def _draw_hexagons(ax: Axes, points: FloatArray) -> None:
@@ -103,12 +118,11 @@ def _draw_hexagons(ax: Axes, points: FloatArray) -> None:
         extent=(left, right, bottom, top),
         bins="log",
         mincnt=1,
-        cmap="viridis",
+        cmap=sequential_colormap(DARK if is_dark(ax) else LIGHT),
         linewidths=0.2,
     )
     bar = ax.figure.colorbar(found, ax=ax, aspect=30, pad=0.02, fraction=0.06)
-    bar.outline.set_visible(False)
-    bar.ax.tick_params(labelsize="small", length=2)
+    style_colorbar(bar, ink(ax, beside=True))
     bar.set_label("points", fontsize="small")
 
 
@@ -119,7 +133,7 @@ def _draw_dots(
     labels: Any,
     names: Mapping[Any, str] | Sequence[str] | None,
     random_state: int,
-) -> None:
+) -> Coloring:
     n = len(points)
     coloring = choose_coloring(None, labels, None, n, ColorOptions(names, on_dark=is_dark(ax)))
     width, height = size_in_inches(ax)
@@ -133,7 +147,7 @@ def _draw_dots(
         alpha=style.alpha,
         linewidths=0,
     )
-    draw_legend(ax, coloring, with_groups=True, height=height)
+    return coloring
 
 
 def _correlation(points: FloatArray) -> str:

@@ -55,10 +55,12 @@ class Grid:
 def make_grid(Y: FloatArray, width: float, height: float) -> Grid:
     """Lay pixels over a map that is to be drawn so wide and high, in inches."""
     low, high = Y.min(axis=0), Y.max(axis=0)
+    if (low == high).all():  # one place: a pixel in the midst of a window, not all of it
+        around = max(0.5, 1e-6 * float(np.abs(low).max()))
+        low, high = low - around, high + around
     extent = high - low
     # One pixel of margin, for points that are drawn larger than a pixel.
-    wanted = max(extent[0] / width, extent[1] / height) / PIXELS_PER_INCH
-    side = float(wanted) or 1.0
+    side = float(max(extent[0] / width, extent[1] / height)) / PIXELS_PER_INCH
     columns, rows = (int(size // side) + 3 for size in extent)
     return Grid((float(low[0] - side), float(low[1] - side)), side, (rows, columns))
 

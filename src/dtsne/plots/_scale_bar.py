@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dtsne.plots._axes import given_or_new
+from dtsne.plots._axes import given_or_new, ink
 from dtsne.plots._inputs import check_unit, check_values
 from dtsne.plots._ticks import round_down
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 # Share of the window that the bar takes at most.
 _SHARE = 0.15
+# Points of paper (1/72 inch) that a bar below the frame takes.
+HEIGHT_BELOW = 14.0
 
 
 def radius_unit(log_radius_data: ArrayLike, log_radius_map: ArrayLike) -> float:
@@ -73,7 +75,7 @@ def density_scale_bar(
         "below" the frame, where it covers nothing, or one of matplotlib's places within it, such as
         "lower left".
     color : str or None, default None
-        Of bar and text; None for that of texts.
+        Of bar and text; None for one that is seen there.
 
     Returns
     -------
@@ -81,16 +83,17 @@ def density_scale_bar(
     """
     unit = check_unit(unit)
     ax = given_or_new(ax, (6.0, 6.0))
-    from matplotlib import rcParams
     from matplotlib.lines import Line2D
     from matplotlib.offsetbox import AnchoredOffsetbox, AuxTransformBox, HPacker, TextArea
 
     if length is None:
+        ax.apply_aspect()  # which widens the window of a map that is higher than wide
         left, right = ax.get_xlim()
         length = round_down(_SHARE * abs(right - left) * unit)
     elif not length > 0:
         raise ValueError(f"length={length!r} has to be a positive distance in the data.")
-    color = color or rcParams["text.color"]
+    below = loc == "below"
+    color = color or ink(ax, beside=below)
     bar = AuxTransformBox(ax.transData)
     line = Line2D([0, length / unit], [0, 0], color=color, linewidth=2, solid_capstyle="butt")
     bar.add_artist(line)
@@ -99,7 +102,6 @@ def density_scale_bar(
         textprops={"color": color, "fontsize": "small", "parse_math": False},
     )
     packed = HPacker(children=[bar, written], align="center", pad=0, sep=5)
-    below = loc == "below"
     box = AnchoredOffsetbox(
         loc="upper left" if below else loc,
         child=packed,
@@ -110,7 +112,7 @@ def density_scale_bar(
         bbox_transform=ax.transAxes if below else None,
     )
     if not below:
-        box.patch.set(edgecolor="none", alpha=0.7)
+        box.patch.set(edgecolor="none", facecolor=ax.get_facecolor(), alpha=0.7)
     box.set_clip_on(False)
     ax.add_artist(box)
     return ax

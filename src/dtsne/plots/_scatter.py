@@ -9,11 +9,11 @@ import numpy as np
 from dtsne.plots import _raster
 from dtsne.plots._axes import frame_map, given_or_new, is_dark, size_in_inches
 from dtsne.plots._coloring import Categories, Coloring, ColorOptions, choose_coloring
-from dtsne.plots._colors import MISSING, rgb
+from dtsne.plots._colormaps import rgb
 from dtsne.plots._inputs import check_map
 from dtsne.plots._legends import draw_legend, lists_groups
 from dtsne.plots._places import MOST_NAMES, Places, group_places
-from dtsne.plots._scale_bar import density_scale_bar
+from dtsne.plots._scale_bar import HEIGHT_BELOW, density_scale_bar
 from dtsne.plots._style import PointStyle, point_style
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ def scatter_map(
     center: float | None = None,
     value_name: str | None = None,
     value_ticks: Mapping[float, str] | None = None,
+    value_ends: tuple[str, str] | None = None,
     ax: Axes | None = None,
     figsize: tuple[float, float] = (6.0, 6.0),
     point_size: float | Literal["auto"] = "auto",
@@ -84,8 +85,11 @@ def scatter_map(
         What is written at the bar of colours.
     value_ticks : mapping of float to str, optional
         What is written where at the bar of colours.
+    value_ends : (str, str), optional
+        What is written at the lower and the upper end of the bar of colours.
     ax : Axes, optional
-        Where to draw; without, on a new figure of `figsize` inches.
+        Where to draw; without, on a new figure of `figsize` inches, and wider by a legend of
+        groups.
     point_size : float or "auto", default "auto"
         matplotlib's `s`: the square of the diameter in 1/72 inch.
     alpha : float or "auto", default "auto"
@@ -95,7 +99,7 @@ def scatter_map(
         names stand on the map. What is missing is listed unless this is False.
     annotate : bool, default True
         Whether to write the names of groups where they lie, for up to 30 groups and else the 30
-        largest.
+        largest, as far as there is room for them beside a legend.
     unit : float, optional
         Distance in the data that is one unit of the map (see :func:`radius_unit`): draws a
         :func:`density_scale_bar`.
@@ -114,10 +118,9 @@ def scatter_map(
     Axes
     """
     Y = check_map(Y)
-    ax = given_or_new(ax, figsize)
-    options = ColorOptions(
-        names, colors, cmap, limits, center, value_name, value_ticks, is_dark(ax)
-    )
+    is_new, ax = ax is None, given_or_new(ax, figsize)
+    ticks = value_ticks, value_ends
+    options = ColorOptions(names, colors, cmap, limits, center, value_name, *ticks, is_dark(ax))
     coloring = choose_coloring(color, labels, values, len(Y), options)
     width, height = size_in_inches(ax)
     if len(Y) > _raster.RASTERIZE_ABOVE if rasterize == "auto" else rasterize:
@@ -130,11 +133,12 @@ def scatter_map(
         )
         _draw_points(ax, Y, coloring, style, random_state)
     frame_map(ax, title)
+    with_groups = lists_groups(coloring, legend=legend, annotate=annotate)
     if annotate and isinstance(coloring, Categories) and coloring.listed:
-        _write_names(ax, Y, coloring)
+        _write_names(ax, Y, coloring, listed=with_groups)
     if legend is not False:
-        with_groups = lists_groups(coloring, legend=legend, annotate=annotate)
-        draw_legend(ax, coloring, with_groups=with_groups, height=height)
+        below = 0.0 if unit is None else HEIGHT_BELOW
+        draw_legend(ax, coloring, with_groups=with_groups, is_new=is_new, below=below)
     if unit is not None:
         density_scale_bar(ax, unit)
     return ax
@@ -167,7 +171,7 @@ def _draw_image(
     counts = _raster.spread(_raster.count_pixels(Y, grid))
     image = np.empty((*grid.shape, 4))
     colors = coloring.of_pixels(Y, grid)
-    image[..., :3] = np.where(np.isnan(colors), rgb([MISSING])[0], colors)
+    image[..., :3] = np.where(np.isnan(colors), rgb([coloring.gray])[0], colors)
     image[..., 3] = _raster.opacity(counts, scale)
     drawn = AxesImage(ax, extent=grid.extent, origin="lower")
     drawn.set_data(image)
@@ -176,11 +180,11 @@ def _draw_image(
     ax.update_datalim([(left, bottom), (right, top)])
 
 
-def _write_names(ax: Axes, Y: FloatArray, coloring: Categories) -> None:
+def _write_names(ax: Axes, Y: FloatArray, coloring: Categories, *, listed: bool) -> None:
     from dtsne.plots._names import Names
 
     places = group_places(Y, coloring.groups.codes, len(coloring.names))
     largest = np.argsort(-places.sizes, kind="stable")[:MOST_NAMES]
     chosen = np.sort(largest[places.sizes[largest] > 0])
     places = Places(places.centers[chosen], places.reaches[chosen], places.sizes[chosen])
-    Names(ax, [coloring.names[i] for i in chosen], places)
+    Names(ax, [coloring.names[i] for i in chosen], places, listed=listed)

@@ -7,6 +7,8 @@ import numpy as np
 # Factors one reads easily, and a few small ones for maps that are nearly right.
 _FACTORS = (1.02, 1.05, 1.1, 1.2, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 100.0, 1000.0)
 
+_MOST_TICKS = 9
+
 
 def round_down(value: float) -> float:
     """Return the largest of 1, 2, 5, 10, … (times powers of ten) that is not above a value."""
@@ -26,6 +28,8 @@ def radius_ticks(low: float, high: float) -> dict[float, str]:
     if len(chosen) < 3 and high > low:
         step = round_down((high - low) / 3)
         chosen = [step * i for i in range(int(np.ceil(least / step)), int(most // step) + 1)]
+    if len(chosen) > _MOST_TICKS:  # over very many powers of ten
+        chosen = chosen[:: int(np.ceil(len(chosen) / _MOST_TICKS))]
     return {float(np.log(radius)): f"{radius:.4g}" for radius in chosen}
 
 

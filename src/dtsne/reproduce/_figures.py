@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dtsne._colors import LIGHT
 from dtsne.plots import categorical_colors
 from dtsne.plots._axes import new_figure
-from dtsne.plots._colors import MISSING
 from dtsne.reproduce import _theory
 from dtsne.reproduce._measures import PAPER, SYMBOLS
 from dtsne.reproduce._run import drawn_set
@@ -144,7 +144,7 @@ def _grid(n: int, inches: float = _PANEL_INCHES, most_columns: int = _MOST_COLUM
 def _colours_of(names: Sequence[str]) -> list[Any]:
     """Return a colour of each group; grey of what belongs to none."""
     colours = iter(categorical_colors(sum(name != _UNTYPED for name in names)))
-    return [MISSING if name == _UNTYPED else next(colours) for name in names]
+    return [LIGHT.missing if name == _UNTYPED else next(colours) for name in names]
 
 
 def _scatter(ax: Any, points: FloatArray, labels: IntArray, colours: Sequence[Any]) -> None:

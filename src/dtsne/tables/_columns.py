@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dtsne._columns import is_missing
 from dtsne.tables._errors import TableError
 
 if TYPE_CHECKING:
@@ -138,14 +139,6 @@ def as_text(values: Any) -> TextArray:
 def _text(value: Any) -> str:
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
-    # Only NaN and the missing values of pandas are not equal to themselves, or not sure of it.
-    if value is None or (not isinstance(value, str) and _is_missing(value)):
+    if not isinstance(value, str) and is_missing(value):
         return ""
     return str(value)
-
-
-def _is_missing(value: Any) -> bool:
-    try:
-        return bool(value != value)
-    except TypeError:  # pandas.NA
-        return True

@@ -25,7 +25,7 @@ async function readColumn(header) {
 
 async function readMap(header) {
   const [x, y] = await Promise.all([unpack(header.x), unpack(header.y)]);
-  return { name: header.name, unit: header.unit, x, y };
+  return { ...header, x, y };
 }
 
 async function readData() {
@@ -50,8 +50,15 @@ function format(value) {
   return String(text).replace("-", "−");
 }
 
+/** A value of a column of numbers, which may be dates. */
+function formatIn(column, value) {
+  if (!column.date || !Number.isFinite(value)) return format(value);
+  const text = new Date(value).toISOString();
+  return column.date === "day" ? text.slice(0, 10) : text.slice(0, 19).replace("T", " ");
+}
+
 function textOf(column, i) {
-  if (column.kind === "number") return format(column.values[i]);
+  if (column.kind === "number") return formatIn(column, column.values[i]);
   return column.categories[column.codes[i]] ?? MISSING;
 }
 

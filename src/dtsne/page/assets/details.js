@@ -1,14 +1,36 @@
 // What is known of one point, of many, and of the map. All of it is written as text.
 
+const MOST_FIELDS = 12; // in the tooltip; a click shows all
+const LONGEST_NAME = 20; // of a category, in a table
+
 function rowsOf(pairs) {
   const list = make("dl");
   for (const [name, value] of pairs) list.append(make("dt", { text: name }), make("dd", { text: value }));
   return list;
 }
 
-function pointDetails(data, i) {
-  const fields = data.columns.map((column) => [column.name, textOf(column, i)]);
-  return [make("div", { className: "name", text: data.idOf(i) }), rowsOf(fields)];
+/** The column that says of the map shown what this one says of another, if there is one. */
+function counterpart(data, column) {
+  if (!column.map || column.map === data.shown) return column;
+  return data.columns.find(({ base, map }) => base === column.base && map === data.shown);
+}
+
+/** The columns of the data and of the map shown, and those that are known of another map alone. */
+function columnsShown(data) {
+  return data.columns.filter((column) => {
+    const own = counterpart(data, column);
+    return !own || own === column;
+  });
+}
+
+function pointDetails(data, i, most = Infinity) {
+  const columns = columnsShown(data);
+  const fields = columns.slice(0, most).map((column) => [column.name, textOf(column, i)]);
+  const parts = [make("div", { className: "name", text: data.idOf(i) }), rowsOf(fields)];
+  if (columns.length > most) {
+    parts.push(make("small", { text: `… ${columns.length - most} more: click the point` }));
+  }
+  return parts;
 }
 
 function median(values) {
@@ -22,20 +44,22 @@ function commonest(column, points) {
   const counts = new Map();
   for (const i of points) counts.set(column.codes[i], (counts.get(column.codes[i]) ?? 0) + 1);
   const [code, count] = [...counts].reduce((best, pair) => (pair[1] > best[1] ? pair : best));
-  return `${column.categories[code] ?? MISSING} (${Math.round((100 * count) / points.length)} %)`;
+  const name = column.categories[code] ?? MISSING;
+  const short = name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME - 1)}…` : name;
+  return `${short} (${Math.round((100 * count) / points.length)} %)`;
 }
 
 /** A column summed up over some points: the median of numbers, the commonest category. */
 function summary(column, points) {
   if (column.kind === "category") return commonest(column, points);
-  return format(median(points.map((i) => column.values[i])));
+  return formatIn(column, median(points.map((i) => column.values[i])));
 }
 
 function selectionSummary(data, points) {
   const everyone = Array.from({ length: data.n }, (_, i) => i);
   const head = make("tr", {}, make("th", { text: "median, or commonest" }), make("th", { text: "selected" }), make("th", { text: "all" }));
   const body = make("tbody");
-  for (const column of data.columns) {
+  for (const column of columnsShown(data)) {
     column.overall ??= summary(column, everyone);
     const cells = [summary(column, points), column.overall].map((text) => make("td", { text, title: text }));
     body.append(make("tr", {}, make("th", { text: column.name }), ...cells));
@@ -61,7 +85,7 @@ function createTooltip(data, plot) {
 
   function show(i) {
     shown = i;
-    tooltip.replaceChildren(...pointDetails(data, i));
+    tooltip.replaceChildren(...pointDetails(data, i, MOST_FIELDS));
     tooltip.hidden = false;
     place();
   }
@@ -86,8 +110,15 @@ function showScale(pixelsPerUnit, unit) {
     : "not tied to a distance in the data";
 }
 
-function showAccount(data) {
-  byId("account").hidden = !data.account.length && !data.notes.length;
-  byId("account-rows").replaceChildren(rowsOf(data.account));
-  byId("notes").replaceChildren(...data.notes.map((text) => make("p", { text })));
+/** The account of the map shown, or else that of another, which is said. */
+function showAccount(data, map) {
+  const owner = map.account ? map : data.maps.find(({ account }) => account);
+  const { rows, notes } = owner?.account ?? { rows: [], notes: [] };
+  const all = [...notes, ...data.notes];
+  byId("account").hidden = !rows.length && !data.account.length && !all.length;
+  byId("account-title").textContent = `Account of ${owner && data.maps.length > 1 ? owner.name : "the map"}`;
+  byId("account-other").hidden = !owner || owner === map;
+  byId("account-other").textContent = owner ? `${map.name} is shown; this account is of ${owner.name}.` : "";
+  byId("account-rows").replaceChildren(rowsOf([...rows, ...data.account]));
+  byId("notes").replaceChildren(...all.map((text) => make("p", { text })));
 }

@@ -19,7 +19,7 @@ function createFilters(data) {
 
   /** Show one group alone; again, and all are shown. */
   function isolate(column, group) {
-    const others = groupNames(column).map((_, k) => k).filter((k) => k !== group);
+    const others = Array.from({ length: missingGroup(column) + 1 }, (_, k) => k).filter((k) => k !== group);
     const groups = hiddenGroups(column);
     const alone = groups.size === others.length && !groups.has(group);
     setHidden(column, new Set(alone ? [] : others));
@@ -59,7 +59,7 @@ function createFilters(data) {
     toggle, isolate, setRange, shown, visible,
     isHidden: (column, group) => hiddenGroups(column).has(group),
     range: (column) => ranges.get(column) ?? [-Infinity, Infinity],
-    columns: () => [...hidden.keys(), ...ranges.keys()].map((column) => column.name),
+    columns: () => [...new Set([...hidden.keys(), ...ranges.keys()])].map((column) => column.name),
     clear: () => { hidden.clear(); ranges.clear(); },
   };
 }

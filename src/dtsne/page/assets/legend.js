@@ -1,51 +1,76 @@
 // The legend of the column that gives the colours. It filters: categories by click, numbers by range.
 
-function categoryLegend(column, palette, filters, changed) {
-  const groups = groupsOf(column);
-  const names = groupNames(column);
-  const counts = new Uint32Array(names.length);
-  for (const group of groups) counts[group]++;
-  const list = make("ul");
-  names.forEach((name, group) => {
-    if (!counts[group]) return;
-    const swatch = make("span", { className: "swatch" });
-    swatch.style.background = palette[group];
-    swatch.style.borderColor = palette[group];
-    const button = make(
-      "button",
-      { type: "button", title: `${name}: click to hide or show, Shift-click to show it alone` },
-      swatch,
-      make("span", { className: "text", text: name }),
-      make("span", { className: "count", text: counts[group].toLocaleString("en") }),
-    );
-    button.setAttribute("aria-pressed", String(!filters.isHidden(column, group)));
-    button.onclick = (event) => {
-      if (event.shiftKey) filters.isolate(column, group);
-      else filters.toggle(column, group);
-      changed();
-    };
-    list.append(make("li", {}, button));
-  });
-  return [list];
+const FEW = 10; // categories, of which one sees how many there are
+
+/** A row: a group's colour, name and number, a click hides or shows it; and a button for it alone. */
+function legendRow(column, group, { name, full, count, colour }, filters, changed) {
+  const swatch = make("span", { className: "swatch" });
+  swatch.style.background = colour;
+  swatch.style.borderColor = colour;
+  const toggle = make(
+    "button",
+    { type: "button", className: "toggle", title: `${full}: click to hide or show, Shift-click to show it alone` },
+    swatch,
+    make("span", { className: "text", text: name }),
+    make("span", { className: "count", text: count.toLocaleString("en") }),
+  );
+  toggle.setAttribute("aria-pressed", String(!filters.isHidden(column, group)));
+  const only = make("button", { type: "button", className: "only", title: "Show it alone; again, and all are shown" });
+  only.setAttribute("aria-label", `Show ${full} alone`);
+  const isolate = () => filters.isolate(column, group);
+  toggle.onclick = (event) => {
+    if (event.shiftKey) isolate();
+    else filters.toggle(column, group);
+    changed();
+  };
+  only.onclick = () => {
+    isolate();
+    changed();
+  };
+  return make("li", {}, toggle, only);
 }
 
-function rangeInput(label, value, placeholder, apply) {
-  const input = make("input", { type: "number", step: "any", placeholder: format(placeholder) });
-  if (Number.isFinite(value)) input.value = value;
+function countGroups(column) {
+  const counts = new Uint32Array(missingGroup(column) + 1);
+  for (const group of groupsOf(column)) counts[group]++;
+  return counts;
+}
+
+function categoryLegend(column, palette, filters, changed) {
+  const counts = countGroups(column);
+  const names = groupNames(column, column.listed);
+  const list = make("ul");
+  groupNames(column).forEach((full, group) => {
+    const row = { name: names[group], full, count: counts[group], colour: palette[group] };
+    if (counts[group]) list.append(legendRow(column, group, row, filters, changed));
+  });
+  const fade = () => list.classList.toggle("more", list.scrollTop + list.clientHeight < list.scrollHeight - 2);
+  list.onscroll = fade;
+  new ResizeObserver(fade).observe(list);
+  if (column.categories.length <= FEW) return [list];
+  return [make("small", { className: "total", text: counted(column.categories.length, "category", "categories") }), list];
+}
+
+function rangeInput(column, label, value, placeholder, apply) {
+  const types = { day: "date", second: "datetime-local" };
+  const input = make("input", { type: types[column.date] ?? "number", step: column.date === "day" ? "1" : "any" });
+  if (!column.date) input.placeholder = format(placeholder);
+  const chosen = Number.isFinite(value) ? value : column.date ? placeholder : NaN;
+  if (Number.isFinite(chosen)) input.valueAsNumber = chosen;
   input.setAttribute("aria-label", `Show values ${label}`);
-  input.onchange = () => apply(input.value === "" ? NaN : Number(input.value));
+  input.onchange = () => apply(input.valueAsNumber);
   return input;
 }
 
-function numberLegend(column, palette, filters, changed) {
+function rampParts(column, palette, filters, changed) {
   const [low, high] = column.domain;
   const [least, most] = column.range;
   const bar = make("div", { className: "bar" });
   bar.style.background = `linear-gradient(to right, ${palette.slice(0, STEPS).join(", ")})`;
   const ticks = [
-    (least < low ? "≤ " : "") + format(low),
-    format((low + high) / 2),
-    (most > high ? "≥ " : "") + format(high),
+    (least < low ? "≤ " : "") + formatIn(column, low),
+    formatIn(column, (low + high) / 2),
+    (most > high ? "≥ " : "") + formatIn(column, high),
   ];
   const range = filters.range(column);
   const apply = (k) => (value) => {
@@ -57,9 +82,18 @@ function numberLegend(column, palette, filters, changed) {
     bar,
     make("div", { className: "ticks" }, ...ticks.map((text) => make("span", { text }))),
     make("div", { className: "row range" },
-      make("label", { text: "Show" }), rangeInput("from", range[0], least, apply(0)),
-      make("label", { text: "to" }), rangeInput("up to", range[1], most, apply(1))),
+      make("span", { text: "Show" }), rangeInput(column, "from", range[0], least, apply(0)),
+      make("span", { text: "to" }), rangeInput(column, "up to", range[1], most, apply(1))),
   ];
+}
+
+function numberLegend(column, palette, filters, changed) {
+  const group = missingGroup(column);
+  const count = countGroups(column)[group];
+  const parts = count < column.values.length ? rampParts(column, palette, filters, changed) : [];
+  if (!count) return parts;
+  const row = { name: MISSING, full: MISSING, count, colour: palette[group] };
+  return [...parts, make("ul", {}, legendRow(column, group, row, filters, changed))];
 }
 
 function showLegend(column, palette, filters, changed) {
@@ -69,19 +103,18 @@ function showLegend(column, palette, filters, changed) {
   const scrolled = legend.querySelector("ul")?.scrollTop ?? 0;
   const controls = () => [...legend.querySelectorAll("button, input")];
   const focused = controls().indexOf(document.activeElement);
-  const make_ = column.kind === "number" ? numberLegend : categoryLegend;
-  legend.replaceChildren(...make_(column, palette, filters, changed));
+  const build = column.kind === "number" ? numberLegend : categoryLegend;
+  legend.replaceChildren(...build(column, palette, filters, changed));
   if (legend.querySelector("ul")) legend.querySelector("ul").scrollTop = scrolled;
   if (focused >= 0) controls()[focused]?.focus();
 }
 
-/** Colours, legend and filters together; gives the function that paints all anew. */
+/** Colours, legend and filters together: what paints all anew, and follows the map that is shown. */
 function createLegend(data, plot, filters, selection, say) {
   const { n, columns } = data;
   const plain = new Uint16Array(n);
-  const theme = () => document.documentElement.dataset.theme;
   const chosen = () => columns[byId("colour").value];
-  const palette = () => (chosen() ? paletteOf(chosen(), theme()) : [CATEGORIES[0], MISSING_COLOUR[theme()]]);
+  const palette = () => paletteOf(chosen(), data.colours[document.documentElement.dataset.theme]);
 
   function paint() {
     const column = chosen();
@@ -101,6 +134,14 @@ function createLegend(data, plot, filters, selection, say) {
     showLegend(chosen(), palette(), filters, applyFilters);
   }
 
+  /** Where the colours are of another map, take those of the one shown, if it has them. */
+  function follow() {
+    const own = chosen() && counterpart(data, chosen());
+    if (!own || own === chosen()) return;
+    byId("colour").value = String(columns.indexOf(own));
+    paint();
+  }
+
   const options = columns.map((column, k) => [String(k), column.name]);
   fillSelect("colour", [...options, ["", "nothing"]], columns.length ? "0" : "");
   byId("colour").onchange = paint;
@@ -108,5 +149,5 @@ function createLegend(data, plot, filters, selection, say) {
     filters.clear();
     applyFilters();
   };
-  return paint;
+  return { paint, follow };
 }

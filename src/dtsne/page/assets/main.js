@@ -26,17 +26,25 @@ function listen(plot, tooltip, selection, drawScale, say) {
 async function start() {
   const data = await readData();
   byId("title").textContent = data.title;
-  showAccount(data);
 
   const say = (text) => { byId("status").textContent = text; };
   const plot = createPlot(data, byId("canvas"));
   const filters = createFilters(data);
   const tooltip = createTooltip(data, plot);
   const selection = createSelection(data, plot, tooltip, say);
-  const slider = createSlider(data, plot, tooltip);
-  createAppearance(data, plot, createLegend(data, plot, filters, selection, say));
+  data.shown = data.maps[0].name;
+  const legend = createLegend(data, plot, filters, selection, say);
+  const arrived = (map) => {
+    showAccount(data, map);
+    legend.follow();
+    selection.show();
+  };
+  const slider = createSlider(data, plot, tooltip, arrived);
+  showAccount(data, data.maps[0]);
+  createAppearance(data, plot, legend.paint);
   createSearch(data, filters, selection, say);
   createModes(plot);
+  createTouch(plot, byId("plot"), byId("canvas"));
   listen(plot, tooltip, selection, slider.drawScale, say);
 
   await slider.moveTo(0);

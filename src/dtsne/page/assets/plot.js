@@ -1,7 +1,8 @@
 // The drawing: regl-scatterplot, asked in the terms of this page.
 
-const GROUND = { light: "#ffffff", dark: "#14171a" };
 const LASSO = { light: "#0b62c4", dark: "#7db7ff" };
+const ACCENT = { light: "#e4007f", dark: "#ff5fb5" }; // of what is selected; no category has it
+const FEW_SELECTED = 100; // which are drawn much larger, or nobody would find them
 const PADDING = 1.08;
 const CLOSEST = 0.02; // how near to go to a single point: some of what is around it stays in view
 
@@ -41,8 +42,6 @@ function createLibrary(n, canvas) {
     pointSize: defaultSize(n),
     opacity: defaultOpacity(n),
     antiAliasing: 1,
-    pointOutlineWidth: 1,
-    pointSizeSelected: 0.5,
     opacityInactiveScale: 0.35,
     lassoMinDelay: 8,
     lassoInitiator: false,
@@ -119,15 +118,37 @@ function createCamera(library, canvas, rows, whole) {
     return look(x + right * distance * 0.25, y + up * distance * 0.25, distance, true);
   }
 
-  return { fit, zoom, pan };
+  /** Zoom by a factor around a place on the canvas, and move that place by some pixels. */
+  function pinch(factor, [x, y], [right, down]) {
+    const { width, height } = canvas.getBoundingClientRect();
+    const distance = library.get("cameraDistance");
+    const unit = (2 * distance) / height;
+    const [atX, atY] = library.get("cameraTarget");
+    const [offX, offY] = [(x - width / 2) * unit, (height / 2 - y) * unit];
+    const keep = 1 - 1 / factor;
+    return look(atX + offX * keep - right * unit, atY + offY * keep + down * unit, distance / factor, true);
+  }
+
+  /** Bring a point into view, where it is not. */
+  function reveal(i) {
+    const [x, y] = library.getScreenPosition(i) ?? [-1, -1];
+    const { width, height } = canvas.getBoundingClientRect();
+    if (x > 0 && y > 0 && x < width && y < height) return null;
+    return look(rows[i][0], rows[i][1], library.get("cameraDistance"), true);
+  }
+
+  return { fit, zoom, pan, pinch, reveal };
 }
 
 function createPlot(data, canvas) {
-  const { n, maps, half } = data;
+  const { n, maps, half, colours } = data;
   const rows = Array.from({ length: n }, () => [0, 0, 0]); // x, y, group
   const library = createLibrary(n, canvas);
   const draw = createDrawing(library, rows);
   let placed = false;
+  let theme = "light";
+  let painted = []; // the colours of the groups
+  let selected = 0; // how many points
 
   function place(at, { moving = false } = {}) {
     const first = Math.floor(at);
@@ -143,19 +164,35 @@ function createPlot(data, canvas) {
 
   function colour(groups, palette) {
     for (let i = 0; i < n; i++) rows[i][2] = groups[i];
-    library.set({ pointColor: palette });
+    painted = palette;
+    library.set({ pointColor: palette, pointColorHover: palette.map(() => ACCENT[theme]) });
+    emphasise(selected);
     return placed ? draw({}) : null;
+  }
+
+  /** Draw selected points so that they are found: few of them large, and in a colour of their own. */
+  function emphasise(count) {
+    const few = count <= FEW_SELECTED;
+    selected = count;
+    library.set({
+      pointSizeSelected: few ? 4 : 0.5,
+      pointOutlineWidth: few ? 2 : 1,
+      pointColorActive: painted.map((own) => (few ? ACCENT[theme] : own)),
+    });
   }
 
   const quiet = { preventEvent: true };
   return {
-    place, colour,
+    place, colour, emphasise,
     ...createCamera(library, canvas, rows, boxOfMaps(data)),
     filter: (points) => (points ? library.filter(points, quiet) : library.unfilter(quiet)),
     select: (points) => library.select(points.slice(), quiet),
     hover: (i) => library.hover(i, quiet),
     mode: (name) => library.set({ mouseMode: name === "lasso" ? "lasso" : "panZoom" }),
-    theme: (name) => library.set({ backgroundColor: GROUND[name], lassoColor: LASSO[name] }),
+    theme: (name) => {
+      theme = name; // those who change it have to paint anew
+      library.set({ backgroundColor: colours[name].ground, lassoColor: LASSO[name] });
+    },
     size: (factor) => library.set({ pointSize: defaultSize(n) * factor }),
     opacity: (value) => library.set({ opacity: value }),
     on: (event, handler) => library.subscribe(event, handler),

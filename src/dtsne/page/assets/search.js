@@ -64,6 +64,7 @@ function createSearch(data, filters, selection, say) {
     const points = filters.visible(found);
     const gone = found.length - points.length;
     selection.set(points);
+    if (points.length === 1) selection.reveal(points[0]);
     return say(counted(points.length, "match", "matches") + (gone ? `, and ${gone} not shown` : ""));
   };
 }

@@ -46,8 +46,15 @@ function createSelection(data, plot, tooltip, say) {
   function set(newPoints, { drawn = false } = {}) {
     points = newPoints.slice().sort((a, b) => a - b);
     step = -1;
+    plot.emphasise(points.length);
     if (!drawn) plot.select(points);
     show();
+  }
+
+  /** Bring a point that was searched for into view, and say what it is. */
+  async function reveal(i) {
+    await plot.reveal(i);
+    tooltip.show(i);
   }
 
   function go(by) {
@@ -55,7 +62,7 @@ function createSelection(data, plot, tooltip, say) {
     step = step < 0 && by < 0 ? points.length - 1 : (step + by + points.length) % points.length;
     show();
     plot.hover(points[step]);
-    tooltip.show(points[step]);
+    reveal(points[step]);
   }
 
   const ids = () => points.map(data.idOf);
@@ -75,5 +82,5 @@ function createSelection(data, plot, tooltip, say) {
   byId("previous").onclick = () => go(-1);
   byId("next").onclick = () => go(1);
   show();
-  return { set, go, points: () => points };
+  return { set, go, show, reveal, points: () => points };
 }

@@ -6,8 +6,10 @@ function nameOfPlace(maps, at) {
   return percent ? `${percent} % from ${maps[k].name} to ${maps[k + 1].name}` : maps[k].name;
 }
 
-function createSlider({ maps }, plot, tooltip) {
+function createSlider(data, plot, tooltip, arrived) {
+  const { maps } = data;
   let at = 0;
+  let glide = 0; // the newest; those before it have ended
 
   function drawScale() {
     showScale(plot.pixelsPerUnit(), Number.isInteger(at) ? maps[at].unit : null);
@@ -23,14 +25,21 @@ function createSlider({ maps }, plot, tooltip) {
       button.setAttribute("aria-pressed", String(k === place));
     });
     drawScale();
+    const nearest = maps[Math.round(place)];
+    if (data.shown !== nearest.name) {
+      data.shown = nearest.name;
+      arrived(nearest);
+    }
     return plot.place(place, { moving });
   }
 
   function glideTo(place) {
     const from = at;
+    const own = ++glide;
     const begin = performance.now();
     const duration = calm() ? 0 : 700;
     const frame = () => {
+      if (own !== glide) return null;
       const t = duration ? (performance.now() - begin) / duration : 1;
       if (t >= 1) return moveTo(place);
       requestAnimationFrame(frame);
@@ -39,10 +48,15 @@ function createSlider({ maps }, plot, tooltip) {
     frame();
   }
 
+  function slideTo(place, options) {
+    glide++; // ends one that is under way
+    return moveTo(place, options);
+  }
+
   byId("slide").hidden = maps.length < 2;
   byId("between").max = maps.length - 1;
-  byId("between").oninput = (event) => moveTo(Number(event.target.value), { moving: true });
-  byId("between").onchange = (event) => moveTo(Number(event.target.value));
+  byId("between").oninput = (event) => slideTo(Number(event.target.value), { moving: true });
+  byId("between").onchange = (event) => slideTo(Number(event.target.value));
   byId("map-names").append(...maps.map((map, k) =>
     make("button", { type: "button", text: map.name, onclick: () => glideTo(k) })));
   return { moveTo, drawScale };

@@ -34,7 +34,7 @@ function createView(data, plot, filters, selection, drawScale) {
   byId("zoom-in").onclick = closer;
   byId("zoom-out").onclick = farther;
   byId("zoom-selected").onclick = touching(() => plot.fit(selection.points()));
-  for (const event of ["wheel", "mousedown"]) {
+  for (const event of ["wheel", "pointerdown"]) {
     byId("plot").addEventListener(event, touching(() => {}), { passive: true });
   }
   byId("plot").addEventListener("keydown", (event) => {

@@ -1,16 +1,18 @@
-"""Colours: of groups, that stay apart for everyone, and of values."""
+"""Colours of pictures and pages: of groups, that stay apart for everyone, and of values.
+
+Each comes for a light and for a dark ground. What is here needs numpy alone, as the page does.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from matplotlib.colors import Colormap
 
     from dtsne._typing import FloatArray
 
@@ -26,11 +28,61 @@ OKABE_ITO = (
     "#F0E442",
     "#000000",
 )
-MISSING = "#BFBFBF"
 SINGLE = OKABE_ITO[0]
-BACKGROUND = "#FFFFFF"
 # More than these are told apart by nobody; it is a sign of quantities given as labels.
 MOST_GROUPS = 200
+# A few far values would leave one colour for the rest: where the range of all is that much wider
+# than these quantiles, the colours span the quantiles.
+_QUANTILES = (0.005, 0.995)
+_FAR = 1.5
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What points are drawn on, and the colours that are seen there.
+
+    Attributes
+    ----------
+    color, missing, other : str
+        The ground itself; points without a value; groups beyond those with a colour of their own.
+    first : tuple of str
+        Those of Okabe and Ito.
+    lightness : (float, float)
+        Of groups beyond the eight of Okabe and Ito, in CIE Lab: visible, and not glaring.
+    sequential, diverging : tuple of str
+        From the smallest to the largest value (viridis, or as much of it as is seen), and from blue
+        to red, through what is quiet on the ground and not the grey of what is missing.
+    """
+
+    color: str
+    missing: str
+    other: str
+    first: tuple[str, ...]
+    lightness: tuple[float, float]
+    sequential: tuple[str, ...]
+    diverging: tuple[str, ...]
+
+
+_VIRIDIS = ("#440154", "#482475", "#414487", "#355F8D", "#2A788E", "#21918C", "#22A884", "#44BF70",
+            "#7AD151", "#BDDF26", "#FDE725")  # fmt: skip
+LIGHT = Ground(
+    color="#FFFFFF",
+    missing="#BFBFBF",
+    other="#999999",
+    first=OKABE_ITO,
+    lightness=(28.0, 86.0),
+    sequential=_VIRIDIS,
+    diverging=("#08519C", "#4292C6", "#DDD2B0", "#E0604A", "#99000D"),
+)
+DARK = Ground(
+    color="#14171A",
+    missing="#565C62",
+    other="#A8AEB4",
+    first=(*OKABE_ITO[:-1], "#FFFFFF"),  # the black one would not be seen
+    lightness=(45.0, 92.0),
+    sequential=_VIRIDIS[3:],
+    diverging=("#8CC8FF", "#3F8FD0", "#5C5138", "#D0604C", "#FFA08C"),
+)
 
 # What those without one kind of cone see of linear RGB (Machado, Oliveira and Fernandes, 2009).
 _DEUTERANOPIA = np.array(
@@ -71,25 +123,26 @@ _OKLAB_OF_CONES = np.array(
     ]
 )
 _OKLAB_SCALE = 220.0  # which makes its distances about as long as those of CIE Lab
-# Lightness and chroma of the colours added to the eight: visible on white, and not glaring.
-_LIGHTNESS = (28.0, 86.0)
+# Of the colours added to the eight: what is more glares.
 _MOST_CHROMA = 90.0
 # A distance seen without one kind of cone counts as longer, as the space of such colours has one
 # dimension less: asking for the same there would leave no room for anyone else.
 _WEIGHTS = {"normal": 1.0, "deuteranopia": 1 / 0.6, "protanopia": 1 / 0.6}
 
 
-def categorical_colors(n: int) -> list[str]:
+def categorical_colors(n: int, *, dark: bool = False) -> list[str]:
     """Return n colours that stay apart, also for the colour-blind.
 
     Up to 8 they are those of Okabe and Ito. Each further one is the colour farthest, in CIE Lab and
-    Oklab, from all before it, white and the grey of missing values, as seen with normal vision,
-    deuteranopia and protanopia. So a list is the beginning of any longer one.
+    Oklab, from all before it, the ground and the grey of missing values, as seen with normal
+    vision, deuteranopia and protanopia. So a list is the beginning of any longer one.
 
     Parameters
     ----------
     n : int
         Number of colours, at most 200.
+    dark : bool, default False
+        Whether they are for a dark ground: white instead of black, and none that is too dark.
 
     Returns
     -------
@@ -98,15 +151,17 @@ def categorical_colors(n: int) -> list[str]:
     """
     if not 0 <= n <= MOST_GROUPS:
         raise ValueError(f"n={n} is no number of colours; choose it from 0 to {MOST_GROUPS}.")
-    return list(OKABE_ITO[:n]) if n <= len(OKABE_ITO) else list(_extended(n))
+    ground = DARK if dark else LIGHT
+    return list(ground.first[:n]) if n <= len(ground.first) else list(_extended(n, ground))
 
 
 @lru_cache(maxsize=16)
-def _extended(n: int) -> tuple[str, ...]:
+def _extended(n: int, ground: Ground) -> tuple[str, ...]:
     levels = np.arange(0, 256, 17) / 255
     candidates = np.stack(np.meshgrid(levels, levels, levels), axis=-1).reshape(-1, 3)
     lightness, *ab = lab(candidates).T
-    suitable = (lightness >= _LIGHTNESS[0]) & (lightness <= _LIGHTNESS[1])
+    least, most = ground.lightness
+    suitable = (lightness >= least) & (lightness <= most)
     candidates = candidates[suitable & (np.hypot(*ab) <= _MOST_CHROMA)]
     seen = _appearances(candidates)
 
@@ -114,13 +169,39 @@ def _extended(n: int) -> tuple[str, ...]:
         nearest: FloatArray = np.linalg.norm(seen - _appearances(color[None]), axis=-1).min(axis=0)
         return nearest
 
-    chosen = list(OKABE_ITO)
-    nearest = np.min([distances(c) for c in rgb([*chosen, MISSING, BACKGROUND])], axis=0)
+    chosen = list(ground.first)
+    avoided = rgb([*chosen, ground.missing, ground.other, ground.color])
+    nearest = np.min([distances(c) for c in avoided], axis=0)
     while len(chosen) < n:
         best = candidates[nearest.argmax()]
         chosen.append("#{:02X}{:02X}{:02X}".format(*np.rint(255 * best).astype(int)))
         nearest = np.minimum(nearest, distances(best))
     return tuple(chosen)
+
+
+def color_limits(values: FloatArray, center: float | None = None) -> tuple[float, float]:
+    """Return the values of the first and the last colour; around a centre, as far to either side.
+
+    They span all values; nearly all of them where a few lie far out, and others are not the same.
+    """
+    known = values[np.isfinite(values)]
+    if len(known) == 0:
+        return 0.0, 1.0
+    if center is not None:
+        apart = np.abs(known - center)
+        # Distances have one tail, which holds what is cut off at both ends otherwise.
+        reach, farthest = (float(q) for q in np.quantile(apart, [2 * _QUANTILES[1] - 1, 1]))
+        if farthest <= _FAR * reach or reach == 0:
+            reach = farthest or 1.0
+        return center - reach, center + reach
+    least, low, high, most = (float(q) for q in np.quantile(known, [0, *_QUANTILES, 1]))
+    if most - least <= _FAR * (high - low) or low == high:
+        low, high = least, most
+    if low == high:
+        # As much as makes a difference, whatever the size.
+        pad = max(0.5, 1e-3 * abs(low))
+        low, high = low - pad, high + pad
+    return low, high
 
 
 def _appearances(srgb: FloatArray) -> FloatArray:
@@ -134,24 +215,10 @@ def _appearances(srgb: FloatArray) -> FloatArray:
     )
 
 
-def rgb(colors: Iterable[Any]) -> FloatArray:
-    """Turn colours into an array (n, 3) of red, green and blue from 0 to 1."""
-    rows = [_of_hex(color) if _is_hex(color) else _of_matplotlib(color) for color in colors]
+def rgb(colors: Iterable[str]) -> FloatArray:
+    """Turn colours "#RRGGBB" into an array (n, 3) of red, green and blue from 0 to 1."""
+    rows = [[int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)] for color in colors]
     return np.array(rows, dtype=np.float64).reshape(-1, 3)
-
-
-def _is_hex(color: Any) -> bool:
-    return isinstance(color, str) and len(color) == 7 and color.startswith("#")
-
-
-def _of_hex(color: str) -> list[float]:
-    return [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-
-
-def _of_matplotlib(color: Any) -> list[float]:
-    from matplotlib.colors import to_rgb
-
-    return list(to_rgb(color))
 
 
 def to_linear(srgb: FloatArray) -> FloatArray:
@@ -188,16 +255,8 @@ def _seen_light(srgb: FloatArray, vision: str) -> FloatArray:
     return light
 
 
-def least_distance(colors: Iterable[Any], vision: str = "normal") -> float:
+def least_distance(colors: Iterable[str], vision: str = "normal") -> float:
     """Return the distance, in CIE Lab, of the two colours that are most alike."""
     points = lab(rgb(colors), vision)
     first, second = np.triu_indices(len(points), 1)
     return float(np.linalg.norm(points[first] - points[second], axis=1).min())
-
-
-def diverging_colormap() -> Colormap:
-    """Return blue to red through sand: visible on white, and not the grey of what is missing."""
-    from matplotlib.colors import LinearSegmentedColormap
-
-    stops = ["#08519C", "#4292C6", "#DDD2B0", "#E0604A", "#99000D"]
-    return LinearSegmentedColormap.from_list("dtsne_diverging", stops)
