@@ -105,7 +105,7 @@ class DTSNE(
         paper, which needs thousands of iterations where scales differ.
     method : {"auto", "exact", "fft"}, default="auto"
         How the repulsion is summed: "exact" over all pairs, O(n²), or "fft", O(n), to within
-        `fft_tolerance`. "auto" is exact up to 5,000 points.
+        `fft_tolerance`. "auto" is exact up to 5,000 points, on a GPU up to 10,000.
     fft_tolerance : float, default=0.01
         Relative error of the repulsive force (median over the points) that "fft" may make.
     learning_rate : float or "auto", default="auto"
@@ -162,20 +162,21 @@ class DTSNE(
     perplexity_ : float
         The perplexity used.
     neighbor_recall_ : float
-        Share of the 3·perplexity nearest neighbours that were found: 1 up to 20,000 points; beyond,
-        measured on a sample, the search being widened until it is .99. NaN, as it is not known, for
-        neighbours that were given.
+        Share of the 3·perplexity nearest neighbours that were found: 1 up to 20,000 points, on a
+        GPU up to 200,000; beyond, measured on a sample, the search being widened until it is .99.
+        NaN, as it is not known, for neighbours that were given.
     timings_ : dict of str to float
         CPU seconds of the process by phase. "preparing", "neighbours", "affinities", "start" and
         "descent" add up to the whole; "attraction", "repulsion" and "calibration" are parts of
-        "descent".
+        "descent". On a device they are what the host takes to ask for the work.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Where X had names of columns, all strings.
 
     Notes
     -----
-    An interrupted `fit` (Ctrl-C) raises, but leaves the best map so far in the attributes.
+    An interrupted `fit` (Ctrl-C) raises, but leaves the best map so far in the attributes. These
+    are tensors where X is one, of the same library and on the same device.
 
     References
     ----------
