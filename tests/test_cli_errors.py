@@ -85,7 +85,6 @@ def test_a_pickle_is_never_loaded(tmp_path, monkeypatch):
         (["--key", "X"], "the format csv has no option 'key'"),
         (["--log1p"], "log1p takes values of at least 0"),
         (["--label", "m0"], "90 different values"),
-        (["--arcsinh", "-1"], "cofactor of arcsinh has to be positive"),
     ],
 )
 def test_what_is_not_in_the_file(tmp_path, options, said, monkeypatch):
@@ -164,6 +163,11 @@ def test_a_device_that_is_not_there(tmp_path, table, monkeypatch):
         (["-o", "m.csv", "--tol", "small"], "choose auto or a number"),
         (["-o", "m.csv", "--metric", "euclid"], "'euclid' is not known; choose euclidean, cosine"),
         (["-o", "m.csv", "--log1p", "--arcsinh", "5"], "exclude each other"),
+        (["-o", "m.csv", "--arcsinh", "0"], "--arcsinh 0 has to be a number above 0"),
+        (["-o", "m.csv", "--arcsinh", "-1"], "--arcsinh -1 has to be a number above 0"),
+        (["-o", "m.csv", "--arcsinh", "nan"], "--arcsinh nan has to be a number above 0"),
+        (["-o", "m.csv", "--format", "xlsx"], "--format xlsx is not known; choose csv, tsv"),
+        (["-o", "m.csv", "--id", "m0", "--label", "m0"], "--id and --label both name 'm0'"),
         (["-o", "m.csv", "--report", "m.csv"], "both name m.csv"),
         (["-o", "m.csv", "--compare-tsne"], "is shown by --plot and --html"),
         (["-o", "m.csv", "--no-account", "--report"], "drop --no-account"),

@@ -16,9 +16,11 @@ from test_import import loaded_after
 from dtsne import DTSNE, __version__
 from dtsne._parameters import _CHOICES, _STARTS
 from dtsne.cli import app
-from dtsne.cli._flags import MAP_FLAGS, in_flags
+from dtsne.cli._flags import in_flags
 from dtsne.cli._info import EXTRAS, REQUIRED
+from dtsne.cli._map_options import MapOptions
 from dtsne.cli._parameters import LEFT_OUT, fit_parameters
+from dtsne.cli._quality import MatchedMapOptions
 from dtsne.cli._reading import InputOptions
 from dtsne.tables import read_embedding, read_table
 from dtsne.tables._formats import MAPS, READ, SUFFIXES, WRITTEN
@@ -76,8 +78,7 @@ def test_options_of_the_input_are_those_of_the_reader():
     assert fields == set(inspect.signature(read_table).parameters) - {"path"}
     assert set(READ) == set(READERS) == set(SUFFIXES.values())
     assert set(WRITTEN) < set(MAPS) < set(READ)
-    of_map = {"map_columns", "map_id", "map_key", "map_format"}
-    assert len(of_map) == len(inspect.signature(read_embedding).parameters) - 1
+    assert set(MapOptions.flags()) == set(inspect.signature(read_embedding).parameters) - {"path"}
 
 
 # --- messages in the words of the command line ---
@@ -118,7 +119,9 @@ def test_what_the_user_wrote_is_kept():
 
 
 def test_messages_about_a_map_name_its_options():
-    assert in_flags(in_flags("name one (key).", MAP_FLAGS)) == "name one (--map-key)."
+    assert (
+        in_flags(in_flags("name one (key).", MatchedMapOptions.flags())) == "name one (--map-key)."
+    )
 
 
 # --- help ---

@@ -8,11 +8,11 @@ import numpy as np
 
 from dtsne import plots
 from dtsne.cli import _outputs, _pictures
+from dtsne.cli._drawn import DPI, PAGES, PICTURES
 from dtsne.cli._labels import as_groups, with_missing
 from dtsne.cli._mistakes import mistakes
 from dtsne.cli._pages import as_ids
 from dtsne.cli._pictures import Radii
-from dtsne.cli._plot import DPI, PAGES, PICTURES
 from dtsne.cli._speech import printable
 from dtsne.page import make_page
 from dtsne.tables import TableError
@@ -21,8 +21,9 @@ from dtsne.tables._names import unknown
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from dtsne.cli._map_options import MapOptions
     from dtsne.cli._maps import MapFile
-    from dtsne.cli._plot import Drawing, MapFileOptions
+    from dtsne.cli._plot import Drawing
     from dtsne.tables._table import Field, TextArray
 
 # Integers with no more different values than this are groups, as on the page.
@@ -36,7 +37,7 @@ _NEEDED = {
 }
 
 
-def draw(embedding: Path, output: Path, reading: MapFileOptions, drawing: Drawing) -> None:
+def draw(embedding: Path, output: Path, reading: MapOptions, drawing: Drawing) -> None:
     """Read a map and draw it."""
     is_page = output.suffix.lower() in PAGES
     _outputs.check_suffix(output, (*PICTURES, *PAGES), "-o")

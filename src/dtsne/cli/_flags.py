@@ -24,13 +24,7 @@ INPUT_FLAGS = {
     "transpose": "--transpose",
     "decimal": "--decimal",
     "delimiter": "--delimiter",
-}
-# Of `read_embedding`, where a command reads data too.
-MAP_FLAGS = {
-    "id_column": "--map-id",
-    "columns": "--map-columns",
-    "format": "--map-format",
-    "key": "--map-key",
+    "header": "--header",
 }
 # No words of English, though without an underscore.
 _UNMISTAKABLE = ("tol",)

@@ -15,13 +15,12 @@ from dtsne._devices import device_for
 from dtsne.cli import _outputs
 from dtsne.cli._flags import in_flags
 from dtsne.cli._labels import as_groups, for_account
-from dtsne.cli._maps import in_obs
 from dtsne.cli._mistakes import UserError, mistakes
 from dtsne.cli._outputs import STDOUT
 from dtsne.cli._pages import page_of
 from dtsne.cli._running import STOPPED
 from dtsne.cli._speech import printable, say
-from dtsne.scanpy._layout import _known, _params_of, entries_of
+from dtsne.scanpy._layout import entries_of, in_obs, known, params_of
 from dtsne.tables import TableError, check_output, write_h5ad, write_table
 from dtsne.tables._formats import WRITTEN
 
@@ -250,7 +249,7 @@ def _write_anndata(
     """Write the map into a copy of the input, under the names of :mod:`dtsne.scanpy`."""
     model = job.model
     said = job.reading.said()
-    params = _known({**_params_of(model), **said})
+    params = known({**params_of(model), **said})
     record: dict[str, Any] = {
         "dtsne": {"params": params, "version": __version__, "n_iter": int(model.n_iter_)}
     }

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from dtsne.cli._plot import DPI, PAGES, PICTURES
+from dtsne.cli._drawn import DPI, PAGES, PICTURES
 from dtsne.cli._usage import UsageError
 from dtsne.plots._axes import new_figure
 from dtsne.tables import TableError, check_output, write_table

@@ -13,6 +13,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _PATTERN = frozenset("*?[")
+# What columns of names are called, in lower case; the likeliest first.
+ID_NAMES = (
+    "id", "ids", "cell_id", "cellid", "cell", "barcode", "barcodes", "obs_names", "index",
+    "sample_id", "event_id", "row_id", "rowid", "row",
+)  # fmt: skip
+# And columns of groups.
+LABEL_NAMES = ("label", "labels", "class", "cluster", "target", "leiden", "louvain")
 
 
 def unique(names: Iterable[str]) -> tuple[str, ...]:

@@ -43,11 +43,7 @@ def table_of(columns: Columns, selection: Selection) -> Table:
     for name in sorted(selection.named):
         if name not in columns.names and name not in columns.beside:
             raise unknown(name, [*columns.names, *columns.beside], columns.path)
-    numbers = _numbers(columns, selection)
-    X = columns.numbers(numbers)
-    if not X.shape[0]:
-        raise TableError(f"{columns.path} has no rows; export it again.")
-    check_finite(X, numbers, columns)
+    numbers, X = numbers_of(columns, selection)
     fields = _fields(columns, selection, numbers)
     label = selection.label_column
     if label is not None and label not in fields:
@@ -59,11 +55,21 @@ def table_of(columns: Columns, selection: Selection) -> Table:
     return Table(
         X=X,
         feature_names=tuple(numbers),
-        ids=_ids(columns, selection),
+        ids=ids_of(columns, selection.id_column),
         fields=fields,
         labels=None if label is None else fields[label],
         source=_described(X, columns, left_out),
     )
+
+
+def numbers_of(columns: Columns, selection: Selection) -> tuple[list[str], Any]:
+    """Return the names of the columns to take as numbers, and these, all of them finite."""
+    names = _numbers(columns, selection)
+    X = columns.numbers(names)
+    if not X.shape[0]:
+        raise TableError(f"{columns.path} has no rows; export it again.")
+    check_finite(X, names, columns)
+    return names, X
 
 
 def _numbers(columns: Columns, selection: Selection) -> list[str]:
@@ -149,14 +155,15 @@ def _fields(columns: Columns, selection: Selection, numbers: Sequence[str]) -> d
     return {name: values for name, values in found if values is not None}
 
 
-def _ids(columns: Columns, selection: Selection) -> TextArray | None:
+def ids_of(columns: Columns, id_column: str | None) -> TextArray | None:
+    """Return the names of the rows: a column, or those that the format has a place for."""
     ids = columns.ids
-    if selection.id_column is not None:
-        values = columns.values(selection.id_column)
+    if id_column is not None:
+        values = columns.values(id_column)
         if values is None:
             raise TableError(
-                f"{columns.path}: the column {selection.id_column!r} holds nothing that can be an "
-                "id; name another."
+                f"{columns.path}: the column {id_column!r} holds nothing that can be an id; name "
+                "another."
             )
         ids = as_text(values)
     if ids is not None:
