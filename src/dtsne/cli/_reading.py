@@ -166,7 +166,7 @@ class InputOptions(Options):
     def read(self, path: Path) -> Table:
         """Read the file, its numbers transformed as asked."""
         from dtsne.cli._mistakes import mistakes
-        from dtsne.cli._numbers import check_size
+        from dtsne.cli._numbers import check_rows
         from dtsne.tables import read_table
 
         with mistakes(path):
@@ -187,9 +187,9 @@ class InputOptions(Options):
             )
             _LOGGER.info(table.source)
             self._hint(path)
-            X = self._transformed(table.X)
-            check_size(X, path)
-            return replace(table, X=X)
+            table = replace(table, X=self._transformed(table.X))
+            check_rows(table, path)
+            return table
 
     def is_anndata(self, path: Path) -> bool:
         """Whether the input is an AnnData file."""

@@ -52,6 +52,11 @@ class ArrowColumns(Columns):
         """See :class:`Columns`."""
         return is_number(self.by_name[name].type)
 
+    def is_integer(self, name: str) -> bool:
+        """See :class:`Columns`."""
+        column = self.by_name[name]
+        return bool(arrow("pyarrow.types").is_integer(column.type) and not column.null_count)
+
     def numbers(self, names: Sequence[str]) -> Any:
         """See :class:`Columns`."""
         pa = arrow()

@@ -9,7 +9,7 @@ import numpy as np
 from dtsne.tables._columns import as_text
 from dtsne.tables._errors import TableError
 from dtsne.tables._map_files import find_map
-from dtsne.tables._names import listed
+from dtsne.tables._names import counted, listed
 
 if TYPE_CHECKING:
     import os
@@ -108,10 +108,11 @@ def align(ids_of_data: Sequence[Any] | Field, ids_of_map: Sequence[Any] | Field)
     unexpected = [name for name in points if name not in known]
     if missing or unexpected:
         parts = [
-            f"{len(names):,} {what} ({listed(names, 3)})"
-            for names, what in (
-                (missing, "ids of the data are not in the map"),
-                (unexpected, "ids of the map are not in the data"),
+            f"{counted(len(names), f'id of {one} is', f'ids of {one} are')} not in {other} "
+            f"({listed(names, 3)})"
+            for names, one, other in (
+                (missing, "the data", "the map"),
+                (unexpected, "the map", "the data"),
             )
             if names
         ]

@@ -133,6 +133,8 @@ def _only(shapes: Mapping[str, tuple[int, ...]], path: Path, ours: Sequence[str]
 def _id_column(columns: Columns, given: str | None, likely: str | None) -> str | None:
     """Return the column that names the points, unless it is the format's own place for names."""
     there = (*columns.names, *columns.beside)
+    if given in columns.id_names:
+        return None
     if given is not None and given not in there:
         raise unknown(given, there, columns.path)
     if given is not None or likely in there:

@@ -43,6 +43,11 @@ def listed(names: Sequence[str], most: int = 6) -> str:
     return f"{shown} and {len(names) - most:,} more" if len(names) > most else shown
 
 
+def counted(n: int, one: str, several: str) -> str:
+    """Write a number of things as 1 cell, or 1,200 cells."""
+    return f"{n:,} {one if n == 1 else several}"
+
+
 def matching(wanted: Iterable[str], names: Sequence[str], path: Path) -> list[str]:
     """Return the names asked for, each literally or by a pattern such as ``PC_*``."""
     known = set(names)
