@@ -9,7 +9,7 @@ import numpy as np
 from dtsne import plots
 from dtsne.cli import _outputs, _pictures
 from dtsne.cli._drawn import DPI, PAGES, PICTURES
-from dtsne.cli._labels import as_groups, with_missing
+from dtsne.cli._labels import as_groups, is_quantity, with_missing
 from dtsne.cli._mistakes import mistakes
 from dtsne.cli._pages import as_ids
 from dtsne.cli._pictures import Radii
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from dtsne.cli._plot import Drawing
     from dtsne.tables._table import Field, TextArray
 
-# Integers with no more different values than this are groups, as on the page.
-_MOST_INTEGER_GROUPS = 20
 # Texts with more are no groups unless asked for.
 _MOST_GUESSED = 50
 _NEEDED = {
@@ -100,7 +98,7 @@ def _by_column(found: MapFile, path: Path, drawing: Drawing, radii: Radii | None
     if by is None:
         return _pictures.draw_map(found.Y, None, radii, **drawing.options)
     column = _column(found, by, path)
-    if _is_quantity(column):
+    if is_quantity(column):
         return plots.scatter_map(found.Y, values=column, value_name=by, **drawing.options)
     return _pictures.draw_map(found.Y, _groups(found, by, path), radii, **drawing.options)
 
@@ -115,16 +113,12 @@ def _column(found: MapFile, name: str, path: Path) -> Field:
     return found.columns[name]
 
 
-def _is_quantity(column: Field) -> bool:
-    if column.dtype.kind == "f":
-        return True
-    return column.dtype.kind in "iu" and len(np.unique(column)) > _MOST_INTEGER_GROUPS
-
-
 def _first_of_groups(found: MapFile) -> str | None:
-    """Return the first column of text with few different ones."""
-    for name, column in found.columns.items():
-        if column.dtype.kind not in "iufb" and 1 < len(set(column.tolist())) <= _MOST_GUESSED:
+    """Return the first column, not of an account, with few different texts or integers."""
+    for name, column in found.own_columns.items():
+        if column.dtype.kind == "b" or is_quantity(column):
+            continue
+        if 1 < len(np.unique(column)) <= _MOST_GUESSED:
             return name
     return None
 

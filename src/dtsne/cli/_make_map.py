@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,7 +49,15 @@ class Job:
     table: Table
     groups: TextArray | None
     model: DTSNE
-    others: dict[str, FloatArray] = field(default_factory=dict)
+    tsne: FloatArray | None = None
+
+    @property
+    def fields(self) -> dict[str, Field]:
+        """What the input has beside the numbers; numbers of groups with gaps, as groups."""
+        labels, name = self.table.labels, self.reading.label
+        if name is None or labels is None or self.groups is None or labels.dtype.kind != "f":
+            return self.table.fields
+        return {**self.table.fields, name: self.groups}
 
     @property
     def title(self) -> str:
@@ -67,7 +75,8 @@ def make_map(source: Path, products: Products, reading: InputOptions, model: DTS
     stopped = _fit(job)
     with _kept(job, "the map, without the account"):
         if products.compare_tsne and not stopped:
-            stopped = _fit_tsne(job)
+            tsne = _fit_tsne(job)
+            stopped, job = tsne is None, replace(job, tsne=tsne)
         account = _account(job)
         if products.output is not None:
             if account is not None:
@@ -162,17 +171,16 @@ def _fit(job: Job) -> bool:
     return stopped
 
 
-def _fit_tsne(job: Job) -> bool:
-    """Fit t-SNE's map; return whether it was stopped, and then leave it out."""
+def _fit_tsne(job: Job) -> FloatArray | None:
+    """Fit t-SNE's map; None if that was stopped."""
     parameters = {**job.model.get_params(), "density_scale": 0.0, "checkpoint": None}
     _LOGGER.info("t-SNE's map, to compare")
     try:
         with mistakes():
-            job.others[_TSNE] = DTSNE(**parameters).fit_transform(job.table.X)
+            return DTSNE(**parameters).fit_transform(job.table.X)
     except KeyboardInterrupt:
         _LOGGER.warning("stopped: t-SNE's map is left out.")
-        return True
-    return False
+        return None
 
 
 def _account(job: Job) -> Account | None:
@@ -192,7 +200,7 @@ def _write_others(job: Job, account: Account | None) -> None:
             drawn = _drawn(job, account)
         _outputs.write_picture(products.plot, drawn)
     if products.html is not None and account is not None:
-        maps = {_DTSNE: Y, **job.others}
+        maps = {_DTSNE: Y} if job.tsne is None else {_DTSNE: Y, _TSNE: job.tsne}
         groups = (job.reading.label, job.groups)
         html = page_of(maps, account, job.table, groups, job.title)
         _outputs.write_text(products.html, html)
@@ -205,9 +213,9 @@ def _drawn(job: Job, account: Account | None) -> Any:
 
     Y = job.model.embedding_
     radii = None if account is None else _pictures.Radii.of(account)
-    if not job.others:
+    if job.tsne is None:
         return _pictures.draw_map(Y, job.groups, radii, title=job.title)
-    maps = {**job.others, _DTSNE: Y}
+    maps = {_TSNE: job.tsne, _DTSNE: Y}
     units = {} if radii is None or radii.unit is None else {_DTSNE: radii.unit}
     return _pictures.draw_maps(maps, job.groups, radii, units=units, title=job.title)
 
@@ -222,7 +230,7 @@ def _write_map(job: Job, account: Account | None) -> None:
         # Of those that the map itself may have, "dtsne" is its name in an .npz.
         axes = (f"dtsne_{i + 1}" for i in range(model.n_components))
         taken = {"id", "dtsne", *axes, *columns}
-        carried = renamed(job.table.fields, taken)
+        carried = renamed(job.fields, taken)
         write_table(output, model.embedding_, ids=job.table.ids, fields={**carried, **columns})
 
 

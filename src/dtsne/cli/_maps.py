@@ -23,6 +23,7 @@ _OURS = "dtsne"
 # What `quality --points` calls the map that it judged, whoever made it.
 JUDGED = "map"
 _OF_ACCOUNT = tuple(f.name for f in fields(PointTable) if f.name != "label")
+_ACCOUNT_NAMES = frozenset({*_OF_ACCOUNT, *map(in_obs, _OF_ACCOUNT)})
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +52,11 @@ class MapFile:
         found = self.of_account("sigma")
         usable = found is not None and np.isfinite(found).all() and (found > 0).all()
         return found if usable else None
+
+    @property
+    def own_columns(self) -> dict[str, Field]:
+        """The columns that are of no account."""
+        return {name: c for name, c in self.columns.items() if name not in _ACCOUNT_NAMES}
 
     def in_order(self, order: IntArray) -> MapFile:
         """Return the same with its points in another order."""

@@ -208,8 +208,8 @@ def _warn_of_duplicates(ids: TextArray, where: Callable[[int], str], path: str) 
     if again:
         warn(
             f"{path}: {counted(len(again), 'id occurs', 'ids occur')} more than once, the first "
-            f"again {ids[again[0]]!r} in {where(again[0])}; a map is matched to its data by ids only "
-            "where each occurs once."
+            f"again {ids[again[0]]!r} in {where(again[0])}; a map is matched to its data by ids "
+            "only where each occurs once."
         )
 
 
