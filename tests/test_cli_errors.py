@@ -109,6 +109,7 @@ def test_outputs_are_refused_before_the_fit(tmp_path, table, monkeypatch):
     for options, said in [
         (["-o", tmp_path / "no" / "m.csv"], "make its folder first"),
         (["-o", tmp_path], "is a folder"),
+        (["-o", "/proc/m.csv"], "/proc/m.csv cannot be written"),
         (["-o", table], "is the file that was read, and is not overwritten; name another."),
         (["-o", tmp_path / "m.h5ad"], "is none; name a .csv or .parquet"),
         (["-o", good, "--plot", tmp_path / "no" / "m.png"], "make its folder first"),
@@ -142,6 +143,15 @@ def test_what_does_not_fit_into_memory(tmp_path, table, monkeypatch):
 
     monkeypatch.setattr("dtsne.DTSNE.fit", lambda *_: np.empty(2**50))
     assert "the memory does not suffice" in refused("embed", table, "-o", tmp_path / "m.csv", "-q")
+
+
+def test_packages_are_asked_for_in_the_words_of_the_command_line(tmp_path, table, monkeypatch):
+    def missing(*_):
+        raise ImportError("device='cuda' needs torch: pip install \"dtsne[gpu]\"")
+
+    monkeypatch.setattr("dtsne.cli._make_map.device_for", missing)
+    line = refused("embed", table, "-o", tmp_path / "m.csv", "--device", "cuda")
+    assert line == 'dtsne: --device cuda needs torch: pip install "dtsne[gpu]"'
 
 
 def test_a_device_that_is_not_there(tmp_path, table, monkeypatch):

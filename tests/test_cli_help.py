@@ -97,6 +97,8 @@ def test_options_of_the_input_are_those_of_the_reader():
         ("max_iter.csv is empty", "max_iter.csv is empty"),
         ("no column 'max_iter'", "no column 'max_iter'"),
         ("fft_tolerance=0.01; raise it", "--fft-tolerance 0.01; raise it"),
+        ("data, max_iter, perplexity differ.", "data, --max-iter, --perplexity differ."),
+        ("the perplexity may differ", "the perplexity may differ"),
         ("say so (decimal=',').", "say so (--decimal ',')."),
         (
             "n_jobs=0 leaves no thread; use None for all",

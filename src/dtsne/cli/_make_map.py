@@ -18,7 +18,7 @@ from dtsne.cli._labels import as_groups, for_account
 from dtsne.cli._mistakes import UserError, mistakes
 from dtsne.cli._outputs import STDOUT
 from dtsne.cli._pages import page_of
-from dtsne.cli._running import STOPPED
+from dtsne.cli._running import stop_code
 from dtsne.cli._speech import printable, say
 from dtsne.scanpy._layout import entries_of, in_obs, known, params_of
 from dtsne.tables import TableError, check_output, write_h5ad, write_table
@@ -72,11 +72,11 @@ def make_map(source: Path, products: Products, reading: InputOptions, model: DTS
     table = reading.read(source)
     groups = as_groups(table.labels, reading.label, source)
     job = Job(source, products, reading, table, groups, model)
-    stopped = _fit(job)
+    code = _fit(job)
     with _kept(job, "the map, without the account"):
-        if products.compare_tsne and not stopped:
-            tsne = _fit_tsne(job)
-            stopped, job = tsne is None, replace(job, tsne=tsne)
+        if products.compare_tsne and not code:
+            tsne, code = _fit_tsne(job)
+            job = replace(job, tsne=tsne)
         account = _account(job)
         if products.output is not None:
             if account is not None:
@@ -84,8 +84,8 @@ def make_map(source: Path, products: Products, reading: InputOptions, model: DTS
             _outputs.wrote(products.output)
     with _kept(job, "the map"):
         _write_others(job, account)
-    if stopped:
-        raise typer.Exit(STOPPED)
+    if code:
+        raise typer.Exit(code)
 
 
 def _check_outputs(source: Path, products: Products, reading: InputOptions, model: DTSNE) -> None:
@@ -145,42 +145,42 @@ def _kept(job: Job, what: str) -> Iterator[None]:
         raise
 
 
-def _fit(job: Job) -> bool:
-    """Fit the map and write it at once, as much may happen later; return if it was stopped."""
+def _fit(job: Job) -> int:
+    """Fit the map and write it at once, as much may happen later; return the exit code."""
     model, output = job.model, job.products.output
-    stopped = False
+    code = 0
     try:
         with mistakes(model.checkpoint):
             model.fit(job.table.X)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
+        code = stop_code(stop)
         if not hasattr(model, "embedding_"):
             _LOGGER.warning("stopped before there was a map; nothing was written.")
-            raise typer.Exit(STOPPED) from None
-        stopped = True
+            raise typer.Exit(code) from None
     if output is not None:
         _write_map(job, None)
-        if job.products.account and not stopped:
+        if job.products.account and not code:
             _LOGGER.info("%s has the map; the account follows", output)
-    if stopped:
+    if code:
         what = (
             "the best map so far is used" if output is None else f"{output} has the best map so far"
         )
         where = model.checkpoint
         more = "" if where is None else f"; the same command goes on from {where}"
         _LOGGER.warning("stopped at iteration %d: %s%s.", model.n_iter_, what, more)
-    return stopped
+    return code
 
 
-def _fit_tsne(job: Job) -> FloatArray | None:
-    """Fit t-SNE's map; None if that was stopped."""
+def _fit_tsne(job: Job) -> tuple[FloatArray | None, int]:
+    """Fit t-SNE's map, None if that was stopped; return it and the exit code."""
     parameters = {**job.model.get_params(), "density_scale": 0.0, "checkpoint": None}
     _LOGGER.info("t-SNE's map, to compare")
     try:
         with mistakes():
-            return DTSNE(**parameters).fit_transform(job.table.X)
-    except KeyboardInterrupt:
+            return DTSNE(**parameters).fit_transform(job.table.X), 0
+    except KeyboardInterrupt as stop:
         _LOGGER.warning("stopped: t-SNE's map is left out.")
-        return None
+        return None, stop_code(stop)
 
 
 def _account(job: Job) -> Account | None:
