@@ -10,7 +10,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from cli_support import SOURCE, done, run, start
+from cli_support import SOURCE, done, quick_demo, refused, run, start
 from test_import import loaded_after
 
 from dtsne import DTSNE, __version__
@@ -275,25 +275,28 @@ def test_info_knows_the_packages_of_the_project():
 def test_the_demo_draws_and_prints(monkeypatch, tmp_path):
     pytest.importorskip("matplotlib")
 
-    class Quick(DTSNE):
-        def __init__(self, **parameters):
-            super().__init__(**{**parameters, "max_iter": 1, "perplexity": 5, "tol": 0})
-
-        @classmethod
-        def _get_param_names(cls):
-            return DTSNE._get_param_names()
-
-    from dtsne import datasets
-
-    load = datasets.load
-    monkeypatch.setattr("dtsne._estimator.DTSNE", Quick)
-    monkeypatch.setattr(datasets, "load", lambda name: load(name, n=150))
+    quick_demo(monkeypatch)
     result = done("demo", tmp_path / "out" / "demo")
-    for name in ("three-gaussians.png", "digits.png", "digits.html"):
-        assert (tmp_path / "out" / "demo" / name).stat().st_size > 10_000
+    for name, size in {
+        "three-gaussians.png": 10_000, "digits.png": 10_000, "digits.html": 10_000,
+        "cells.csv": 10_000, "tsne.csv": 1_000,
+    }.items():  # fmt: skip
+        assert (tmp_path / "out" / "demo" / name).stat().st_size > size
         assert name in result.stdout
     assert "density_log_correlation" in result.stdout
     assert result.stdout.count("t-SNE (density_scale=0)") == 2
+    assert "the first run compiles" in result.stderr
+
+
+def test_what_the_demo_makes_nothing_for(monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("")
+    line = refused("demo", tmp_path / "file")
+    assert line == f"dtsne: {tmp_path / 'file'} is a file; name a folder for the demo."
+    for name in [n for n in sys.modules if n.partition(".")[0] == "matplotlib"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert 'pip install "dtsne[plot]"' in refused("demo", tmp_path / "new")
+    assert not (tmp_path / "new").exists()
 
 
 def test_typer_shows_no_traceback_of_its_own():
