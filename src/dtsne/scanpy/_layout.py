@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from dtsne._estimator import DTSNE
     from dtsne.account import Account
-    from dtsne.account._tables import Table
+    from dtsne.account._tables import AccountTable
 
 # What does not change the map, or cannot be kept in a file.
 _NOT_KEPT = frozenset({"callback", "checkpoint", "n_jobs", "neighbors", "verbose"})
@@ -125,7 +125,7 @@ def known(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def _columns(table: Table) -> dict[str, Any]:
+def _columns(table: AccountTable) -> dict[str, Any]:
     """Return the columns, those that are no numbers as text."""
     return {
         name: values if values.dtype.kind in "iufb" else _text(values)

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dtsne._optional import optional
 from dtsne.tables._columns import MatrixColumns, as_text
 from dtsne.tables._errors import TableError, reading
 from dtsne.tables._files import check_room
 from dtsne.tables._names import unique, unknown
 from dtsne.tables._numpy_files import default_names
-from dtsne.tables._optional import optional
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

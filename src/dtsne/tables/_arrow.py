@@ -14,7 +14,7 @@ from dtsne.tables._columns import Columns, as_text
 from dtsne.tables._errors import TableError, reading
 from dtsne.tables._files import check_room
 from dtsne.tables._names import listed, matching
-from dtsne.tables._optional import arrow
+from dtsne.tables._pyarrow import arrow
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,7 +11,7 @@ from dtsne.tables._errors import TableError, reading
 from dtsne.tables._files import count_lines, is_gzip
 from dtsne.tables._layout import INDEX, find_layout
 from dtsne.tables._number_columns import MISSING, check_column
-from dtsne.tables._optional import arrow
+from dtsne.tables._pyarrow import arrow
 from dtsne.tables._text import bad_row, line_of_row, not_utf8
 
 if TYPE_CHECKING:

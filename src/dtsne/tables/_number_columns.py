@@ -10,7 +10,7 @@ import numpy as np
 from dtsne._messages import warn
 from dtsne.tables._errors import TableError
 from dtsne.tables._names import counted
-from dtsne.tables._optional import arrow
+from dtsne.tables._pyarrow import arrow
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,7 +16,7 @@ from dtsne.tables._errors import TableError
 from dtsne.tables._files import format_of
 from dtsne.tables._formats import WRITTEN
 from dtsne.tables._integers import has_gaps
-from dtsne.tables._optional import arrow
+from dtsne.tables._pyarrow import arrow
 from dtsne.tables._whole import check_output, whole_file
 
 if TYPE_CHECKING:
