@@ -77,8 +77,8 @@ def _drawn(found: MapFile, path: Path, drawing: Drawing) -> Any:
     for name in _NEEDED.get(drawing.kind, ()):
         if found.of_account(name) is None:
             raise TableError(
-                f"{path} has no column of numbers {name!r}, which --kind {drawing.kind} draws; "
-                f"dtsne quality DATA {path} --points FILE writes one."
+                f"{path} has no column of numbers {name!r} for this map, which --kind "
+                f"{drawing.kind} draws; dtsne quality DATA {path} --points FILE writes one."
             )
     radii, residual = _radii(found), found.of_account("density_residual")
     if drawing.kind == "radius" and radii is not None:

@@ -183,5 +183,10 @@ def looks_like(beginning: bytes) -> str | None:
     for magic, what in _MAGIC.items():
         if beginning.startswith(magic):
             return what
+    return None
+
+
+def looks_like_markup(beginning: bytes) -> str | None:
+    """Say what a text is that is not a table."""
     text = beginning[:100].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     return next((what for mark, what in _MARKUP.items() if text.startswith(mark)), None)

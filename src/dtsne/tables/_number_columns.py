@@ -54,6 +54,12 @@ class _Cells:
         other = ~(number | nearly | np.asarray(blank.to_numpy(), bool))
         return cls(column, number, nearly, other)
 
+    @property
+    def text(self) -> NDArray[np.bool_]:
+        """Cells that are no plain numbers; of points and commas mixed, those with commas."""
+        text = self.nearly | self.other
+        return text if text.any() else self.number & ~_match(self.column, _WITH_POINT)
+
     def all_are(self, pattern: str) -> bool:
         """Whether all cells that are not blank look so."""
         filled = self.number | self.nearly | self.other
@@ -71,28 +77,18 @@ def check_column(
     n_numbers, n_nearly, n_other = (int(k.sum()) for k in (cells.number, cells.nearly, cells.other))
     if not n_numbers + n_nearly:
         return
-    if _has_thousands(cells, delimiter):
-        raise TableError(
-            f"{path}: the column {name!r} holds numbers with thousands separators "
-            f"({_first(cells, _match(column, _THOUSANDS))!r}); export it without them."
-        )
-    if cells.all_are(_DECIMAL_COMMA):
-        raise TableError(
-            f"{path}: the column {name!r} holds numbers with decimal commas; say so (decimal=',')."
-        )
-    text = cells.nearly | cells.other
-    if not text.any():
-        text = ~_match(column, _WITH_POINT) & cells.number  # points and commas
+    _check_commas(f"{path}: the column {name!r} holds numbers with", cells, delimiter)
+    if not n_numbers and len(column.unique()) <= _MOST_GROUPS:
+        return
+    text = cells.text
     row = int(text.argmax())
     example = f"{column[row].as_py()!r} in {where(row)}"
     if n_numbers + n_nearly > n_other:
-        if not n_numbers and len(column.unique()) <= _MOST_GROUPS:
-            return
-        n_text = int(text.sum())
-        but = f"but for {counted(n_text, 'cell', 'cells')}, the first"
+        but = f"but for {counted(int(text.sum()), 'cell', 'cells')}, the first"
         raise TableError(
             f"{path}: the column {name!r} holds numbers {but if n_numbers else 'written as'} "
-            f"{example}; mend {'it' if n_text == 1 else 'them'}, or leave the column out (exclude)."
+            f"{example}; mend {'it' if text.sum() == 1 else 'them'}, or leave the column out "
+            "(exclude)."
         )
     share = (n_numbers + n_nearly) / (n_numbers + n_nearly + n_other)
     if share >= _NOTABLE:
@@ -101,6 +97,15 @@ def check_column(
             f"numbers: the first that is none is {example}. Mend these cells, or say that you mean "
             "it (exclude)."
         )
+
+
+def _check_commas(what: str, cells: _Cells, delimiter: str) -> None:
+    """Refuse numbers whose commas divide thousands, or stand for decimal points."""
+    if _has_thousands(cells, delimiter):
+        first = cells.column[int(_match(cells.column, _THOUSANDS).argmax())].as_py()
+        raise TableError(f"{what} thousands separators ({first!r}); export it without them.")
+    if cells.all_are(_DECIMAL_COMMA):
+        raise TableError(f"{what} decimal commas; say so (decimal=',').")
 
 
 def _has_thousands(cells: _Cells, delimiter: str) -> bool:
@@ -115,7 +120,3 @@ def _has_thousands(cells: _Cells, delimiter: str) -> bool:
 def _match(column: Any, pattern: str) -> NDArray[np.bool_]:
     found = arrow("pyarrow.compute").match_substring_regex(column, pattern)
     return np.asarray(found.to_numpy(), bool)
-
-
-def _first(cells: _Cells, rows: NDArray[np.bool_]) -> str:
-    return str(cells.column[int(rows.argmax())].as_py())
