@@ -43,6 +43,23 @@ def refused(*arguments, code=1):
     return lines[0]
 
 
+def quick_demo(monkeypatch):
+    """Have `dtsne demo` make poor maps of few points."""
+    from dtsne import DTSNE, datasets
+
+    class Quick(DTSNE):
+        def __init__(self, **parameters):
+            super().__init__(**{**parameters, "max_iter": 1, "perplexity": 5, "tol": 0})
+
+        @classmethod
+        def _get_param_names(cls):
+            return DTSNE._get_param_names()
+
+    load = datasets.load
+    monkeypatch.setattr("dtsne._estimator.DTSNE", Quick)
+    monkeypatch.setattr(datasets, "load", lambda name: load(name, n=150))
+
+
 def start(*arguments, **options):
     """Start a command as a process of its own."""
     path = os.pathsep.join([str(SOURCE), os.environ.get("PYTHONPATH", "")])

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cli_support import run
+from cli_support import quick_demo, run
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
@@ -69,12 +69,26 @@ def test_the_commands_run_one_after_the_other(files):
         assert Path(name).stat().st_size > 1000
 
 
-def test_the_commands_of_the_readme_run(files):
-    blocks = re.findall(r"```console\n(\$ dtsne.*?)```", README, flags=re.DOTALL)
-    assert blocks
-    for (_, *arguments), _ in (entry for block in blocks for entry in commands(block)):
-        result = run(*arguments)
+def test_the_commands_of_the_readme_run(tmp_path, monkeypatch):
+    """All of them, from an empty folder; the demo and the paper's comparison in short."""
+    monkeypatch.chdir(tmp_path)
+    for package in ("pyarrow", "matplotlib"):
+        pytest.importorskip(package)
+    compared = []
+    monkeypatch.setattr("dtsne.reproduce.reproduce", lambda *a, **o: (compared.append(o), "page"))
+    blocks = "\n".join(re.findall(r"```console\n(.*?)```", README, flags=re.DOTALL))
+    ran = []
+    for (program, *arguments), _ in commands(blocks):
+        if program != "dtsne":
+            continue
+        with monkeypatch.context() as patch:
+            if arguments[0] == "demo":
+                quick_demo(patch)
+            result = run(*arguments)
         assert result.exit_code == 0, (arguments, result.output)
+        ran.append(arguments[0])
+    assert ran == ["demo", "embed", "quality", "reproduce"]
+    assert compared[0]["sets"] == ["G3-d"]
     assert Path("map.html").stat().st_size > 1000
 
 

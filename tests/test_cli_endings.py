@@ -16,6 +16,7 @@ from cli_support import QUICK, done, refused, run, start, three_groups, write_cs
 
 from dtsne import DTSNE
 from dtsne.cli import main
+from dtsne.cli._running import Terminated
 from dtsne.tables import read_embedding, read_table
 
 FULL = Path("/dev/full")
@@ -64,8 +65,9 @@ def test_a_warning_as_an_error_is_one_line(monkeypatch):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes")
+@pytest.mark.parametrize("buffered", ["", "1"])
 @pytest.mark.parametrize("command", ["embed", "quality"])
-def test_a_closed_pipe_costs_no_other_output(tmp_path, table, command):
+def test_a_closed_pipe_costs_no_other_output(tmp_path, table, command, buffered):
     pytest.importorskip("matplotlib")
     np.save(tmp_path / "Y.npy", three_groups()[0][:, :2])
     picture, page = tmp_path / "p.png", tmp_path / "p.html"
@@ -76,7 +78,8 @@ def test_a_closed_pipe_costs_no_other_output(tmp_path, table, command):
     reading, writing = os.pipe()
     os.close(reading)
     shown = ["--plot", picture, "--html", page, "-q"]
-    with start(*arguments, *shown, stdout=writing) as process:
+    unbuffered = {"PYTHONUNBUFFERED": buffered}
+    with start(*arguments, *shown, stdout=writing, env=unbuffered) as process:
         os.close(writing)
         _, err = process.communicate(timeout=120)
     assert (process.returncode, err) == (141, "")
@@ -120,30 +123,44 @@ def test_ctrl_c_while_modules_are_loaded(tmp_path, table, module):
     assert len(done.stderr.splitlines()) == 1
 
 
-def interrupt(process, log, text):
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes")
+def test_a_pipe_that_is_closed_early_is_noticed_without_a_buffer(tmp_path, table):
+    X, Y = three_groups(5000)[0], tmp_path / "Y.npy"
+    np.save(tmp_path / "X.npy", X)
+    np.save(Y, X[:, :2])
+    arguments = ["quality", tmp_path / "X.npy", Y, "--json", "-q"]
+    with start(*arguments, env={"PYTHONUNBUFFERED": "1"}) as process:
+        process.stdout.read(1)
+        process.stdout.close()
+        assert process.stderr.read() == ""
+    assert process.returncode == 141
+
+
+def interrupt(process, log, text, stop=signal.SIGINT):
     """Stop a process once its log has some text, and return what it printed."""
     until = time.monotonic() + 120
     try:
         while text not in log.read_text(encoding="utf-8") and process.poll() is None:
             assert time.monotonic() < until, "nothing happened"
             time.sleep(0.02)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(stop)
         return process.communicate(timeout=120)[0]
     finally:
         process.kill()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
-def test_ctrl_c_leaves_the_best_map_and_the_way_on(tmp_path, table):
+@pytest.mark.parametrize(("stop", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_ctrl_c_leaves_the_best_map_and_the_way_on(tmp_path, table, stop, code):
     X, types = three_groups(600)
     write_csv(table, X, types)
     output, checkpoint, log = tmp_path / "m.csv", tmp_path / "c.npz", tmp_path / "log"
     arguments = ["embed", table, "-o", output, "--label", "type", "--report", "--perplexity", "8",
                  "--max-iter", "1000000", "--tol", "0", "--checkpoint", checkpoint]  # fmt: skip
     with log.open("w") as file, start(*arguments, "-v", stderr=file) as process:
-        out = interrupt(process, log, "iteration   20")
+        out = interrupt(process, log, "iteration   20", stop)
     said = log.read_text(encoding="utf-8")
-    assert process.returncode == 130, said
+    assert process.returncode == code, said
     assert "Traceback" not in said
     assert f"{output} has the best map so far; the same command goes on from" in said
     assert out.startswith("A map of 600 points")
@@ -243,18 +260,19 @@ def test_a_map_is_said_to_be_written_once(tmp_path, table):
     assert said.index("m.csv has the map; the account follows") < said.index("comparing map")
 
 
-def test_ctrl_c_during_the_comparison_leaves_it_out(tmp_path, table, monkeypatch):
+@pytest.mark.parametrize(("event", "code"), [(KeyboardInterrupt, 130), (Terminated, 143)])
+def test_ctrl_c_during_the_comparison_leaves_it_out(tmp_path, table, monkeypatch, event, code):
     fit = DTSNE.fit_transform
 
     def fit_transform(model, X, y=None):
         if not model.density_scale:
-            raise KeyboardInterrupt
+            raise event
         return fit(model, X)
 
     monkeypatch.setattr(DTSNE, "fit_transform", fit_transform)
     result = run("embed", table, "-o", tmp_path / "m.csv", "--html", tmp_path / "m.html",
                  "--compare-tsne", *QUICK, "-q")  # fmt: skip
-    assert result.exit_code == 130
+    assert result.exit_code == code
     assert "t-SNE's map is left out" in result.stderr
     assert (tmp_path / "m.csv").exists()
     assert (tmp_path / "m.html").exists()

@@ -10,15 +10,17 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from cli_support import SOURCE, done, run, start
+from cli_support import SOURCE, done, quick_demo, refused, run, start
 from test_import import loaded_after
 
 from dtsne import DTSNE, __version__
 from dtsne._parameters import _CHOICES, _STARTS
 from dtsne.cli import app
-from dtsne.cli._flags import MAP_FLAGS, in_flags
+from dtsne.cli._flags import in_flags
 from dtsne.cli._info import EXTRAS, REQUIRED
+from dtsne.cli._map_options import MapOptions
 from dtsne.cli._parameters import LEFT_OUT, fit_parameters
+from dtsne.cli._quality import MatchedMapOptions
 from dtsne.cli._reading import InputOptions
 from dtsne.tables import read_embedding, read_table
 from dtsne.tables._formats import MAPS, READ, SUFFIXES, WRITTEN
@@ -76,8 +78,7 @@ def test_options_of_the_input_are_those_of_the_reader():
     assert fields == set(inspect.signature(read_table).parameters) - {"path"}
     assert set(READ) == set(READERS) == set(SUFFIXES.values())
     assert set(WRITTEN) < set(MAPS) < set(READ)
-    of_map = {"map_columns", "map_id", "map_key", "map_format"}
-    assert len(of_map) == len(inspect.signature(read_embedding).parameters) - 1
+    assert set(MapOptions.flags()) == set(inspect.signature(read_embedding).parameters) - {"path"}
 
 
 # --- messages in the words of the command line ---
@@ -96,6 +97,8 @@ def test_options_of_the_input_are_those_of_the_reader():
         ("max_iter.csv is empty", "max_iter.csv is empty"),
         ("no column 'max_iter'", "no column 'max_iter'"),
         ("fft_tolerance=0.01; raise it", "--fft-tolerance 0.01; raise it"),
+        ("data, max_iter, perplexity differ.", "data, --max-iter, --perplexity differ."),
+        ("the perplexity may differ", "the perplexity may differ"),
         ("say so (decimal=',').", "say so (--decimal ',')."),
         (
             "n_jobs=0 leaves no thread; use None for all",
@@ -118,7 +121,9 @@ def test_what_the_user_wrote_is_kept():
 
 
 def test_messages_about_a_map_name_its_options():
-    assert in_flags(in_flags("name one (key).", MAP_FLAGS)) == "name one (--map-key)."
+    assert (
+        in_flags(in_flags("name one (key).", MatchedMapOptions.flags())) == "name one (--map-key)."
+    )
 
 
 # --- help ---
@@ -270,25 +275,28 @@ def test_info_knows_the_packages_of_the_project():
 def test_the_demo_draws_and_prints(monkeypatch, tmp_path):
     pytest.importorskip("matplotlib")
 
-    class Quick(DTSNE):
-        def __init__(self, **parameters):
-            super().__init__(**{**parameters, "max_iter": 1, "perplexity": 5, "tol": 0})
-
-        @classmethod
-        def _get_param_names(cls):
-            return DTSNE._get_param_names()
-
-    from dtsne import datasets
-
-    load = datasets.load
-    monkeypatch.setattr("dtsne._estimator.DTSNE", Quick)
-    monkeypatch.setattr(datasets, "load", lambda name: load(name, n=150))
+    quick_demo(monkeypatch)
     result = done("demo", tmp_path / "out" / "demo")
-    for name in ("three-gaussians.png", "digits.png", "digits.html"):
-        assert (tmp_path / "out" / "demo" / name).stat().st_size > 10_000
+    for name, size in {
+        "three-gaussians.png": 10_000, "digits.png": 10_000, "digits.html": 10_000,
+        "cells.csv": 10_000, "tsne.csv": 1_000,
+    }.items():  # fmt: skip
+        assert (tmp_path / "out" / "demo" / name).stat().st_size > size
         assert name in result.stdout
     assert "density_log_correlation" in result.stdout
     assert result.stdout.count("t-SNE (density_scale=0)") == 2
+    assert "the first run compiles" in result.stderr
+
+
+def test_what_the_demo_makes_nothing_for(monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("")
+    line = refused("demo", tmp_path / "file")
+    assert line == f"dtsne: {tmp_path / 'file'} is a file; name a folder for the demo."
+    for name in [n for n in sys.modules if n.partition(".")[0] == "matplotlib"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert 'pip install "dtsne[plot]"' in refused("demo", tmp_path / "new")
+    assert not (tmp_path / "new").exists()
 
 
 def test_typer_shows_no_traceback_of_its_own():

@@ -250,7 +250,7 @@ def test_radii_of_a_picture_are_in_the_unit_of_the_data(folder, tmp_path, drawn)
 
 def test_maps_of_other_tools_are_drawn(folder, tmp_path, drawn, data):
     done("plot", folder / "umap.csv", "-o", tmp_path / "a.svg", "--no-legend", "--no-names", "-q")
-    assert drawn[-1][1].get("labels") is None  # no column of text is there
+    assert set(drawn[-1][1]["labels"]) == set("0123456")
     done("plot", folder / "umap.csv", "-o", tmp_path / "b.png", "--by", "louvain", "-q")
     assert set(drawn[-1][1]["labels"]) == set("0123456")
     np.save(tmp_path / "Y.npy", data[0][:, :2])
@@ -258,6 +258,38 @@ def test_maps_of_other_tools_are_drawn(folder, tmp_path, drawn, data):
     np.savez(tmp_path / "Y.npz", embedding=data[0][:, :2], X=data[0], kind=data[1].astype(str))
     done("plot", tmp_path / "Y.npz", "-o", tmp_path / "d.png", "-q")
     assert set(drawn[-1][1]["labels"]) == {"B", "T", "NK"}
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet", "feather", "npz"])
+def test_numbers_of_groups_with_gaps_stay_groups(tmp_path, drawn, data, suffix):
+    groups = ["", *(str(i % 3) for i in range(1, N))]
+    source = write_csv(tmp_path / "cells.csv", data[0], groups)
+    text = source.read_text().splitlines()
+    rows = [f"{row},{'' if i % 3 else i}" for i, row in enumerate(text[1:])]
+    source.write_text("\n".join([f"{text[0]},age", *rows]))
+    output = tmp_path / f"m.{suffix}"
+    done("embed", source, "--label", "type", "--exclude", "age", "-o", output, "--html",
+         tmp_path / "a.html", *QUICK, "-q")  # fmt: skip
+    if suffix == "csv":
+        pandas = pytest.importorskip("pandas")
+        found = pandas.read_csv(output, dtype=str, keep_default_na=False)
+        assert found["type"].tolist() == groups
+        assert found["age"].tolist() == ["" if i % 3 else str(i) for i in range(N)]
+    done("plot", output, "-o", tmp_path / "p.png", "-q")
+    assert [label or "" for label in drawn[-1][1]["labels"]] == groups
+    done("plot", output, "-o", tmp_path / "b.html", "-q")
+    for page in ("a.html", "b.html"):
+        columns = header_of((tmp_path / page).read_text(encoding="utf-8"))["columns"]
+        kinds = {column["name"]: column["kind"] for column in columns}
+        assert (kinds["type"], kinds["age"]) == ("category", "number")
+
+
+def test_the_first_groups_are_not_of_the_account(folder, tmp_path, drawn):
+    X, _ = three_groups(N)
+    source = write_csv(tmp_path / "plain.csv", X)
+    done("embed", source, "-o", tmp_path / "m.csv", *QUICK, "-q")
+    done("plot", tmp_path / "m.csv", "-o", tmp_path / "p.png", "-q")
+    assert drawn[-1][0] == "radius_map"
 
 
 def test_maps_in_h5ad_files_are_drawn(tmp_path, drawn, data):

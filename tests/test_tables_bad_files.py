@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from dtsne.tables import SUFFIXES, TableError, _files, read_table
+from dtsne.tables import SUFFIXES, TableError, _files, _numpy_files, read_table
 
 
 @pytest.fixture
@@ -59,8 +59,13 @@ def test_folder(tmp_path):
     with pytest.raises(IsADirectoryError, match="is a folder; name a file in it"):
         read_table(tmp_path)
     (tmp_path / "matrix.mtx.gz").touch()
+    (tmp_path / "barcodes.tsv.gz").touch()
     with pytest.raises(IsADirectoryError, match=r"such as matrix\.mtx\.gz"):
         read_table(tmp_path)
+    with pytest.raises(IsADirectoryError, match="an empty name stand for this folder"):
+        read_table("")
+    with pytest.raises(FileNotFoundError, match=r"standard input \(-\) is not read; write it to"):
+        read_table("-")
 
 
 def test_device():
@@ -202,6 +207,7 @@ def test_missing_columns_are_answered_with_the_nearest(write):
         ("1.5|2\n1|2\n", "data.csv", "bars", "'|'"),
         ("a,b\n1,2\n", "data.tsv", "commas", "','"),
         ("a;b\n1,5;2,5\n", "data.csv", "semicolons", "';'"),
+        ("a b c\n1 2 3\n", "data.csv", "spaces", "' '"),
     ],
 )
 def test_wrong_delimiter(write, text, name, found, delimiter):
@@ -214,10 +220,94 @@ def test_decimal_commas(write):
     assert "decimal commas; say so (decimal=',')" in message
 
 
+@pytest.mark.parametrize(
+    ("cells", "delimiter"),
+    [
+        (["123,456", "999", "1,000"], ","),
+        (["1,234,567", "12", "1"], ","),
+        (["1,234.5", "999.25", "1"], ","),
+        (["1,234,567", "12", "1"], ";"),
+        (["1,234.5", "12", "1"], ";"),
+    ],
+)
+def test_thousands_separators_are_no_decimal_commas(write, cells, delimiter):
+    rows = "".join(f'"{cell}"{delimiter}1\n' for cell in cells)
+    message = refused(write(f"a{delimiter}b\n{rows}"), delimiter=delimiter)
+    assert f"thousands separators ({cells[0]!r}); export it without them" in message
+
+
+@pytest.mark.parametrize("cells", [["0,123", "0,5"], ["1,5", "2"], ["1,234", "0,500", "12"]])
+def test_commas_that_are_decimal(write, cells):
+    rows = "".join(f"{cell};1\n" for cell in cells)
+    assert "decimal commas" in refused(write(f"a;b\n{rows}"), delimiter=";")
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        (["<0.1", "1", "2", "3"], "holds numbers but for 1 cell, the first '<0.1' in line 2; mend"),
+        (["1", "> 5", "2", "<3"], "but for 2 cells, the first '> 5' in line 3; mend them"),
+        ([f"{i}%" for i in range(30)], "holds numbers written as '0%' in line 2; mend them"),
+        (["1,5", "2,5", "n.d.", "3"], "but for 1 cell, the first 'n.d.' in line 4"),
+        (["1,5", "2.5", "3"], "but for 1 cell, the first '1,5' in line 2"),
+    ],
+)
+def test_what_is_nearly_a_number(write, cells, said):
+    path = write("a;b\n" + "".join(f"{cell};1\n" for cell in cells))
+    assert said in refused(path, delimiter=";")
+    assert read_table(path, delimiter=";", exclude="a").feature_names == ("b",)
+
+
+@pytest.mark.parametrize("text", ["<LOD", "high"])
+def test_a_column_that_is_partly_numbers_is_warned_of(write, text):
+    cells = [str(i) if i % 3 == 0 else text for i in range(30)]
+    path = write("a,b\n" + "".join(f"{cell},1\n" for cell in cells))
+    said = f"'a' is not mapped, though 33% of its cells are numbers: .* is '{text}' in line 3"
+    with pytest.warns(UserWarning, match=said):
+        assert read_table(path).feature_names == ("b",)
+    assert read_table(path, exclude="a").feature_names == ("b",)
+    rare = ["7", *[text] * 29]
+    path = write("a,b\n" + "".join(f"{cell},1\n" for cell in rare))
+    assert read_table(path).feature_names == ("b",)
+
+
+def test_groups_that_look_like_limits_are_groups(write):
+    ages = ["?", *("<60" if i % 2 else ">60" for i in range(29))]
+    path = write("a,b\n" + "".join(f"{age},{i * i}\n" for i, age in enumerate(ages)))
+    assert set(read_table(path).fields["a"]) == {"<60", ">60", "?"}
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("cell_id", [3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5]),
+        ("barcode", [3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5]),
+        ("leiden", [3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5]),
+        ("n", range(1, 12)),
+        ("n", range(11, 0, -1)),
+        ("n", [2**60 + i * i for i in range(11)]),
+    ],
+)
+def test_names_of_rows_are_warned_of(write, name, values):
+    path = write(f"{name},b\n" + "".join(f"{v},{i % 3}\n" for i, v in enumerate(values)))
+    with pytest.warns(UserWarning, match=f"'{name}' will be mapped as measurements"):
+        read_table(path)
+    read_table(path, label_column=name)
+    read_table(path, exclude=name)
+
+
+@pytest.mark.parametrize("values", [range(0, 22, 2), [1, 2, 3], [0.5 + i for i in range(11)]])
+def test_measurements_are_not(write, values):
+    read_table(write("n,b\n" + "".join(f"{v},{i % 3}\n" for i, v in enumerate(values))))
+
+
 def test_no_numbers(write):
     message = refused(write("name,type\nx,a\ny,b\n"))
     assert "no column of numbers left to map; its columns are 'name', 'type'" in message
     assert "no column of numbers" in refused(write("a\n1\n"), exclude="a")
+    message = refused(write("p,q\ntrue,false\nfalse,false\n"))
+    assert "those of true and false are none: write these as 1 and 0" in message
+    assert "no column of numbers" in refused(write("some words\nmore\n"))
     message = refused(write("a,type\n1,\n2,b\n"), columns=["a", "type"])
     assert "the column 'type' does not hold numbers ('b' in line 3)" in message
 
@@ -242,7 +332,7 @@ def test_missing_values_of_other_formats(tmp_path):
     X = np.ones((5, 3))
     X[3, 1] = np.nan
     np.save(tmp_path / "data.npy", X)
-    expected = "1 cells are empty, NaN or infinite, in 'column_2' (1 of 5, the first in row 4)"
+    expected = "1 cell is empty, NaN or infinite, in 'column_2' (1 of 5, the first in row 4)"
     assert expected in refused(tmp_path / "data.npy")
     sparse.save_npz(tmp_path / "data.npz", sparse.csr_matrix(X))
     assert expected in refused(tmp_path / "data.npz")
@@ -371,9 +461,11 @@ def test_pickles_are_never_loaded(tmp_path):
 
 def test_arrays_that_are_no_table(tmp_path):
     np.save(tmp_path / "data.npy", np.zeros(5))
-    assert "has 1 dimensions (shape (5,))" in refused(tmp_path / "data.npy")
+    assert "has 1 dimension (shape (5,))" in refused(tmp_path / "data.npy")
     np.save(tmp_path / "data.npy", np.zeros((5, 2), complex))
-    assert "holds complex numbers" in refused(tmp_path / "data.npy")
+    message = refused(tmp_path / "data.npy")
+    assert "holds complex numbers" in message
+    assert "numpy.hstack([X.real, X.imag])" in message
     np.save(tmp_path / "data.npy", np.full((5, 2), "a"))
     assert "holds text" in refused(tmp_path / "data.npy")
     np.save(tmp_path / "data.npy", np.zeros((5, 2), [("a", float)]))
@@ -405,6 +497,38 @@ def test_sparse_npz_that_points_outside(tmp_path):
     parts = {"data": matrix.data, "indices": matrix.indices, "indptr": matrix.indptr}
     np.savez(path, **parts, shape=(3, 3), format=b"csr")
     refused(path)
+
+
+def test_npz_arrays_beside_the_matrix(tmp_path, caplog, monkeypatch):
+    path = tmp_path / "data.npz"
+    names = np.array(["a", "b", "c"], dtype=object)
+    np.savez(path, X=np.eye(3), labels=names)
+    for option in ("label_column", "id_column"):
+        message = refused(path, **{option: "labels"})
+        assert "'labels' holds Python objects" in message
+        assert "labels.astype(str)" in message
+    assert read_table(path).fields == {}
+    np.savez(path, X=np.eye(3), ids=names.astype(str), note=np.array(["x" * 2000, "y", "z"]))
+    caplog.set_level("INFO", "dtsne")
+    for options in ({}, {"id_column": "ids"}):
+        found = read_table(path, **options)
+        assert list(found.ids) == ["a", "b", "c"]
+        assert found.fields == {}
+    assert "'note' of data.npz is left out, as it is large" in caplog.text
+    assert read_table(path, label_column="note").labels[1] == "y"
+    monkeypatch.setattr(_numpy_files, "_MOST_BESIDE", 30)
+    np.savez(path, X=np.eye(3), one=np.arange(3.0), two=np.arange(3.0))
+    assert list(read_table(path).fields) == ["one"]
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [("<!DOCTYPE html>\n<html>404, gone</html>\n", "a web page"), ('[{"a": 1}]\n', "JSON")],
+)
+def test_text_that_is_no_table(write, text, what):
+    message = refused(write(text))
+    assert f"is {what}" in message
+    assert "get or export it as a table" in message
 
 
 # Binary formats
@@ -491,7 +615,9 @@ def test_h5ad(tmp_path, little_memory):
     assert "has no X; name a layer (counts) or a representation (use_rep: X_pca)" in message
     with h5py.File(path, "w") as file:
         file["data"] = np.eye(3)
-    assert "is HDF5, but not an AnnData file (.h5ad): it has no 'obs'" in refused(path)
+    message = refused(path)
+    assert "is HDF5, but not an AnnData file (.h5ad): it has no 'obs'" in message
+    assert "or save the matrix as .npy" in message
 
 
 @pytest.fixture

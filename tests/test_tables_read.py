@@ -526,6 +526,18 @@ def test_maps_of_numpy(X, tmp_path):
         read_embedding(tmp_path / "map.npy")
 
 
+def test_ids_of_a_format_may_be_named(h5ad):
+    for name in ("obs_names", read_index_name(h5ad)):
+        assert list(read_table(h5ad, id_column=name).ids) == [f"cell{i}" for i in range(6)]
+        found = read_embedding(h5ad, key="X_umap", id_column=name)[1]
+        assert list(found) == [f"cell{i}" for i in range(6)]
+
+
+def read_index_name(path):
+    with pytest.importorskip("h5py").File(path) as file:
+        return str(file["obs"].attrs["_index"])
+
+
 def test_maps_of_anndata(h5ad, X):
     with pytest.raises(TableError, match="several maps: 'X_pca', 'X_umap'"):
         read_embedding(h5ad)
@@ -547,7 +559,7 @@ def test_align_refuses_what_does_not_match():
     assert align([1, 2], np.array(["2", "1"])).tolist() == [1, 0]
     with pytest.raises(TableError, match=r"2 ids of the data are not in the map \('c', 'd'\)"):
         align(["a", "b", "c", "d"], ["b", "a"])
-    with pytest.raises(TableError, match=r"1 ids of the map are not in the data \('z'\)"):
+    with pytest.raises(TableError, match=r"1 id of the map is not in the data \('z'\)"):
         align(["a"], ["a", "z"])
     with pytest.raises(TableError, match="'a' occurs more than once in the map"):
         align(["a", "b"], ["a", "a"])

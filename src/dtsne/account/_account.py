@@ -13,7 +13,7 @@ from dtsne.account._tables import GroupTable, PointTable, RatioTable, array_of
 from dtsne.quality import ClusterRadii, Quality
 
 if TYPE_CHECKING:
-    from dtsne.account._tables import Table, TableName
+    from dtsne.account._tables import AccountTable, TableName
 
 _FORMAT = "dtsne account 1"
 
@@ -120,10 +120,10 @@ class Account:
             search_recall=_number(read["search_recall"]),
         )
 
-    def _table(self, name: TableName) -> Table:
+    def _table(self, name: TableName) -> AccountTable:
         if name not in ("points", "groups", "ratios"):
             raise ValueError(f"table={name!r} is not known; choose 'points', 'groups' or 'ratios'.")
-        table: Table | None = getattr(self, name)
+        table: AccountTable | None = getattr(self, name)
         if table is None:
             raise ValueError(f"There are no {name}, as no labels were given; pass labels=….")
         return table

@@ -19,7 +19,7 @@ TableName: TypeAlias = Literal["points", "groups", "ratios"]
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class AccountTable:
     """Columns of equal length; one that is not known is None."""
 
     def columns(self) -> dict[str, np.ndarray[Any, Any]]:
@@ -37,7 +37,7 @@ class Table:
 
 
 @dataclass(frozen=True, eq=False)
-class PointTable(Table):
+class PointTable(AccountTable):
     """One row for each point, in the order of the data.
 
     Attributes
@@ -92,7 +92,7 @@ class PointTable(Table):
 
 
 @dataclass(frozen=True, eq=False)
-class GroupTable(Table):
+class GroupTable(AccountTable):
     """One row for each label, sorted.
 
     Attributes
@@ -136,7 +136,7 @@ class GroupTable(Table):
 
 
 @dataclass(frozen=True, eq=False)
-class RatioTable(Table):
+class RatioTable(AccountTable):
     """One row for each pair of groups that is compared.
 
     Attributes

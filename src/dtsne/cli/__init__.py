@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ __all__ = ["app", "main"]
 
 def main() -> None:
     """Run a command."""
+    sys.stdout = _buffered(sys.stdout)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # "σ" is more than some terminals can write
             stream.reconfigure(errors="backslashreplace")
@@ -23,6 +25,17 @@ def main() -> None:
     except KeyboardInterrupt:  # while that was loaded, or at the very end
         sys.stderr.write("dtsne: stopped.\n")
         sys.exit(130)
+
+
+def _buffered(stream: Any) -> Any:
+    """Return standard output with a buffer, also under PYTHONUNBUFFERED.
+
+    Without one, what a closed pipe did not take of a text is lost without an error.
+    """
+    raw = getattr(stream, "buffer", None)
+    if not isinstance(raw, io.RawIOBase):
+        return stream
+    return io.TextIOWrapper(io.BufferedWriter(raw), stream.encoding, stream.errors)
 
 
 def __getattr__(name: str) -> Any:

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dtsne import plots
-from dtsne._columns import MOST_INTEGER_LABELS
 from dtsne.cli import _outputs, _pictures
-from dtsne.cli._labels import as_groups, with_missing
+from dtsne.cli._drawn import DPI, PAGES, PICTURES
+from dtsne.cli._labels import as_groups, is_quantity, with_missing
 from dtsne.cli._mistakes import mistakes
 from dtsne.cli._pages import as_ids
 from dtsne.cli._pictures import Radii
-from dtsne.cli._plot import DPI, PAGES, PICTURES
 from dtsne.cli._speech import printable
 from dtsne.page import make_page
 from dtsne.tables import TableError
@@ -22,8 +21,9 @@ from dtsne.tables._names import unknown
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from dtsne.cli._map_options import MapOptions
     from dtsne.cli._maps import MapFile
-    from dtsne.cli._plot import Drawing, MapFileOptions
+    from dtsne.cli._plot import Drawing
     from dtsne.tables._table import Field, TextArray
 
 # Texts with more are no groups unless asked for.
@@ -35,7 +35,7 @@ _NEEDED = {
 }
 
 
-def draw(embedding: Path, output: Path, reading: MapFileOptions, drawing: Drawing) -> None:
+def draw(embedding: Path, output: Path, reading: MapOptions, drawing: Drawing) -> None:
     """Read a map and draw it."""
     is_page = output.suffix.lower() in PAGES
     _outputs.check_suffix(output, (*PICTURES, *PAGES), "-o")
@@ -77,8 +77,8 @@ def _drawn(found: MapFile, path: Path, drawing: Drawing) -> Any:
     for name in _NEEDED.get(drawing.kind, ()):
         if found.of_account(name) is None:
             raise TableError(
-                f"{path} has no column of numbers {name!r}, which --kind {drawing.kind} draws; "
-                f"dtsne quality DATA {path} --points FILE writes one."
+                f"{path} has no column of numbers {name!r} for this map, which --kind "
+                f"{drawing.kind} draws; dtsne quality DATA {path} --points FILE writes one."
             )
     radii, residual = _radii(found), found.of_account("density_residual")
     if drawing.kind == "radius" and radii is not None:
@@ -98,7 +98,7 @@ def _by_column(found: MapFile, path: Path, drawing: Drawing, radii: Radii | None
     if by is None:
         return _pictures.draw_map(found.Y, None, radii, **drawing.options)
     column = _column(found, by, path)
-    if _is_quantity(column):
+    if is_quantity(column):
         return plots.scatter_map(found.Y, values=column, value_name=by, **drawing.options)
     return _pictures.draw_map(found.Y, _groups(found, by, path), radii, **drawing.options)
 
@@ -113,16 +113,12 @@ def _column(found: MapFile, name: str, path: Path) -> Field:
     return found.columns[name]
 
 
-def _is_quantity(column: Field) -> bool:
-    if column.dtype.kind == "f":
-        return True
-    return column.dtype.kind in "iu" and len(np.unique(column)) > MOST_INTEGER_LABELS
-
-
 def _first_of_groups(found: MapFile) -> str | None:
-    """Return the first column of text with few different ones."""
-    for name, column in found.columns.items():
-        if column.dtype.kind not in "iufb" and 1 < len(set(column.tolist())) <= _MOST_GUESSED:
+    """Return the first column, not of an account, with few different texts or integers."""
+    for name, column in found.own_columns.items():
+        if column.dtype.kind == "b" or is_quantity(column):
+            continue
+        if 1 < len(np.unique(column)) <= _MOST_GUESSED:
             return name
     return None
 

@@ -24,13 +24,7 @@ INPUT_FLAGS = {
     "transpose": "--transpose",
     "decimal": "--decimal",
     "delimiter": "--delimiter",
-}
-# Of `read_embedding`, where a command reads data too.
-MAP_FLAGS = {
-    "id_column": "--map-id",
-    "columns": "--map-columns",
-    "format": "--map-format",
-    "key": "--map-key",
+    "header": "--header",
 }
 # No words of English, though without an underscore.
 _UNMISTAKABLE = ("tol",)
@@ -56,6 +50,7 @@ def in_flags(
     pattern = re.compile(
         rf"(?P<untouched>{untouched})"
         rf"|{_BEGIN}(?P<name>{known})=(?P<value>'[^']*'|\"[^\"]*\"|[\w.+-]*\w)"
+        rf"|{_BEGIN}(?P<listed>{known})(?=(?:, [\w ]+)* differ\b)"
         rf"|\((?P<bracketed>{known})\)"
         rf"|{_BEGIN}(?P<bare>{known}|None){_END}"
     )
@@ -67,6 +62,8 @@ def in_flags(
             return f"{names[match['name']]} {_bare(match['value'])}"
         if match["bracketed"]:
             return f"({names[match['bracketed']]})"
+        if match["listed"]:
+            return names[match["listed"]]
         name = match["bare"]
         if name == "None":
             return "none"

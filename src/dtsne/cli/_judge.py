@@ -12,11 +12,13 @@ from dtsne.account._build import account_from
 from dtsne.account._sources import source_of
 from dtsne.cli import _outputs
 from dtsne.cli._labels import as_groups, for_account
+from dtsne.cli._maps import JUDGED
+from dtsne.cli._matching import matched
 from dtsne.cli._mistakes import mistakes
 from dtsne.cli._outputs import STDOUT
 from dtsne.cli._pages import page_of
 from dtsne.cli._speech import printable, say
-from dtsne.tables import TableError, align
+from dtsne.tables import TableError
 from dtsne.tables._formats import WITH_COLUMNS
 
 if TYPE_CHECKING:
@@ -25,8 +27,7 @@ if TYPE_CHECKING:
     from dtsne import DTSNE
     from dtsne._typing import FloatArray
     from dtsne.account import Account
-    from dtsne.cli._maps import MapFile
-    from dtsne.cli._quality import DataOptions, JudgementOptions, MapOptions
+    from dtsne.cli._quality import DataOptions, JudgementOptions, MatchedMapOptions
     from dtsne.cli._reading import InputOptions
     from dtsne.tables import Table
     from dtsne.tables._table import TextArray
@@ -38,18 +39,20 @@ def judge(
     source: Path,
     embedding: Path,
     reading: InputOptions,
-    map_reading: MapOptions,
+    map_reading: MatchedMapOptions,
     data: DataOptions,
     judging: JudgementOptions,
 ) -> None:
     """Read both, compare them, and write what is asked for."""
     model = data.model()
     reading.check()
+    map_reading.check()
     judging.check()
     _check_outputs(source, embedding, judging)
     table = reading.read(source)
     groups = as_groups(table.labels, reading.label, source)
-    found = _matched(table, map_reading.read(embedding), embedding, by_order=map_reading.by_order)
+    found = map_reading.read(embedding, likely_id=reading.id_column)
+    table, found = matched(table, found, (source, embedding), by_order=map_reading.by_order)
     if judging.html is not None and found.Y.shape[1] != 2:
         raise TableError(f"{embedding}: a page shows maps of 2 dimensions; leave out --html.")
     if judging.perplexity is not None and judging.perplexity >= len(found.Y):
@@ -112,26 +115,6 @@ def _check_outputs(source: Path, embedding: Path, judging: JudgementOptions) -> 
     _outputs.check_report(judging.report, source)
 
 
-def _matched(table: Table, found: MapFile, path: Path, *, by_order: bool) -> MapFile:
-    """Bring the points of the map to the order of the data."""
-    n = table.X.shape[0]
-    if table.ids is not None and found.ids is not None and not by_order:
-        try:
-            order = align(table.ids, found.ids)
-        except TableError as error:
-            text = str(error).rstrip(".")
-            raise TableError(f"{text}, or match rows by their order (--by-order).") from error
-        columns = {name: column[order] for name, column in found.columns.items()}
-        return replace(found, Y=found.Y[order], ids=found.ids[order], columns=columns)
-    if len(found.Y) != n:
-        raise TableError(
-            f"{path} has {len(found.Y):,} points, and the data {n:,} rows; give the map of these "
-            "data, or ids in both to match them by (--id, --map-id)."
-        )
-    _LOGGER.info("points are matched by their order")
-    return found
-
-
 def _say_what_is_compared(table: Table, model: DTSNE) -> None:
     n, d = table.X.shape
     reduced = model.metric in ("euclidean", "cosine", "correlation")
@@ -150,4 +133,4 @@ def _write_tables(
         _outputs.write_report(judging.report, account, Y, ids)
     if judging.points is not None:
         # By another name than ours, as it may be the map of another tool.
-        _outputs.write_points(judging.points, Y, ids, account.points.columns(), name="map")
+        _outputs.write_points(judging.points, Y, ids, account.points.columns(), name=JUDGED)

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dtsne._colors import MOST_GROUPS
+from dtsne._columns import MOST_INTEGER_LABELS
 from dtsne.tables import TableError
+from dtsne.tables._integers import has_gaps
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,14 +51,26 @@ def for_account(groups: TextArray | None) -> Field | None:
     return np.array(given, dtype=object)
 
 
+def is_quantity(column: Field) -> bool:
+    """Whether a column is to be coloured as a quantity, and not by groups."""
+    if has_gaps(column):
+        column = column[~np.isnan(column)].astype(np.int64)
+    if column.dtype.kind not in "iu":
+        return column.dtype.kind == "f"
+    return len(np.unique(column)) > MOST_INTEGER_LABELS
+
+
 def with_missing(columns: Mapping[str, Field]) -> dict[str, Field]:
-    """Return columns in which a text that is empty, as tables have it, is missing (None)."""
-    return {
-        name: np.array([value or None for value in column], dtype=object)
-        if column.dtype.kind == "O"
-        else column
-        for name, column in columns.items()
-    }
+    """Return columns in which what is missing from text, or from numbers of groups, is None."""
+    return {name: _with_missing(column) for name, column in columns.items()}
+
+
+def _with_missing(column: Field) -> Field:
+    if column.dtype.kind == "O":
+        return np.array([value or None for value in column], dtype=object)
+    if column.dtype.kind == "f" and not is_quantity(column):
+        return np.array([_as_text(value) for value in column], dtype=object)
+    return column
 
 
 def _as_text(label: Any) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,20 +15,18 @@ from dtsne._devices import device_for
 from dtsne.cli import _outputs
 from dtsne.cli._flags import in_flags
 from dtsne.cli._labels import as_groups, for_account
-from dtsne.cli._maps import in_obs
 from dtsne.cli._mistakes import UserError, mistakes
 from dtsne.cli._outputs import STDOUT
 from dtsne.cli._pages import page_of
-from dtsne.cli._running import STOPPED
+from dtsne.cli._running import stop_code
 from dtsne.cli._speech import printable, say
-from dtsne.scanpy._layout import _known, _params_of, entries_of
+from dtsne.scanpy._layout import entries_of, in_obs, known, params_of
 from dtsne.tables import TableError, check_output, write_h5ad, write_table
 from dtsne.tables._formats import WRITTEN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from dtsne._typing import FloatArray
     from dtsne.account import Account
     from dtsne.cli._embed import Products
     from dtsne.cli._reading import InputOptions
@@ -50,7 +48,15 @@ class Job:
     table: Table
     groups: TextArray | None
     model: DTSNE
-    others: dict[str, DTSNE] = field(default_factory=dict)
+    tsne: DTSNE | None = None  # fitted, to compare
+
+    @property
+    def fields(self) -> dict[str, Field]:
+        """What the input has beside the numbers; numbers of groups with gaps, as groups."""
+        labels, name = self.table.labels, self.reading.label
+        if name is None or labels is None or self.groups is None or labels.dtype.kind != "f":
+            return self.table.fields
+        return {**self.table.fields, name: self.groups}
 
     @property
     def title(self) -> str:
@@ -65,10 +71,11 @@ def make_map(source: Path, products: Products, reading: InputOptions, model: DTS
     table = reading.read(source)
     groups = as_groups(table.labels, reading.label, source)
     job = Job(source, products, reading, table, groups, model)
-    stopped = _fit(job)
+    code = _fit(job)
     with _kept(job, "the map, without the account"):
-        if products.compare_tsne and not stopped:
-            stopped = _fit_tsne(job)
+        if products.compare_tsne and not code:
+            tsne, code = _fit_tsne(job)
+            job = replace(job, tsne=tsne)
         account = _account(job)
         if products.output is not None:
             if account is not None:
@@ -76,8 +83,8 @@ def make_map(source: Path, products: Products, reading: InputOptions, model: DTS
             _outputs.wrote(products.output)
     with _kept(job, "the map"):
         _write_others(job, account)
-    if stopped:
-        raise typer.Exit(STOPPED)
+    if code:
+        raise typer.Exit(code)
 
 
 def _check_outputs(source: Path, products: Products, reading: InputOptions, model: DTSNE) -> None:
@@ -137,43 +144,42 @@ def _kept(job: Job, what: str) -> Iterator[None]:
         raise
 
 
-def _fit(job: Job) -> bool:
-    """Fit the map and write it at once, as much may happen later; return if it was stopped."""
+def _fit(job: Job) -> int:
+    """Fit the map and write it at once, as much may happen later; return the exit code."""
     model, output = job.model, job.products.output
-    stopped = False
+    code = 0
     try:
         with mistakes(model.checkpoint):
             model.fit(job.table.X)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
+        code = stop_code(stop)
         if not hasattr(model, "embedding_"):
             _LOGGER.warning("stopped before there was a map; nothing was written.")
-            raise typer.Exit(STOPPED) from None
-        stopped = True
+            raise typer.Exit(code) from None
     if output is not None:
         _write_map(job, None)
-        if job.products.account and not stopped:
+        if job.products.account and not code:
             _LOGGER.info("%s has the map; the account follows", output)
-    if stopped:
+    if code:
         what = (
             "the best map so far is used" if output is None else f"{output} has the best map so far"
         )
         where = model.checkpoint
         more = "" if where is None else f"; the same command goes on from {where}"
         _LOGGER.warning("stopped at iteration %d: %s%s.", model.n_iter_, what, more)
-    return stopped
+    return code
 
 
-def _fit_tsne(job: Job) -> bool:
-    """Fit t-SNE's map; return whether it was stopped, and then leave it out."""
+def _fit_tsne(job: Job) -> tuple[DTSNE | None, int]:
+    """Fit t-SNE, to compare with, None if that was stopped; return it and the exit code."""
     parameters = {**job.model.get_params(), "density_scale": 0.0, "checkpoint": None}
     _LOGGER.info("t-SNE's map, to compare")
     try:
         with mistakes():
-            job.others[_TSNE] = DTSNE(**parameters).fit(job.table.X)
-    except KeyboardInterrupt:
+            return DTSNE(**parameters).fit(job.table.X), 0
+    except KeyboardInterrupt as stop:
         _LOGGER.warning("stopped: t-SNE's map is left out.")
-        return True
-    return False
+        return None, stop_code(stop)
 
 
 def _account(job: Job) -> Account | None:
@@ -187,10 +193,6 @@ def _report(job: Job, model: DTSNE) -> Account:
     return model.report(labels=for_account(job.groups), k=job.products.k)
 
 
-def _maps_of_others(job: Job) -> dict[str, FloatArray]:
-    return {name: other.embedding_ for name, other in job.others.items()}
-
-
 def _write_others(job: Job, account: Account | None) -> None:
     """Write what was asked for beside the map."""
     products, Y = job.products, job.model.embedding_
@@ -201,10 +203,11 @@ def _write_others(job: Job, account: Account | None) -> None:
             drawn = _drawn(job, account)
         _outputs.write_picture(products.plot, drawn)
     if products.html is not None and account is not None:
-        maps = {_DTSNE: Y, **_maps_of_others(job)}
         groups = (job.reading.label, job.groups)
-        others = {name: _report(job, other) for name, other in job.others.items()}
-        html = page_of(maps, {_DTSNE: account, **others}, job.table, groups, job.title)
+        maps, accounts = {_DTSNE: Y}, {_DTSNE: account}
+        if job.tsne is not None:
+            maps[_TSNE], accounts[_TSNE] = job.tsne.embedding_, _report(job, job.tsne)
+        html = page_of(maps, accounts, job.table, groups, job.title)
         _outputs.write_text(products.html, html)
     if products.report == STDOUT:  # last, as nobody may be there to read it
         say(str(account))
@@ -215,9 +218,9 @@ def _drawn(job: Job, account: Account | None) -> Any:
 
     Y = job.model.embedding_
     radii = None if account is None else _pictures.Radii.of(account)
-    if not job.others:
+    if job.tsne is None:
         return _pictures.draw_map(Y, job.groups, radii, title=job.title)
-    maps = {**_maps_of_others(job), _DTSNE: Y}
+    maps = {_TSNE: job.tsne.embedding_, _DTSNE: Y}
     units = {} if radii is None or radii.unit is None else {_DTSNE: radii.unit}
     return _pictures.draw_maps(maps, job.groups, radii, units=units, title=job.title)
 
@@ -232,7 +235,7 @@ def _write_map(job: Job, account: Account | None) -> None:
         # Of those that the map itself may have, "dtsne" is its name in an .npz.
         axes = (f"dtsne_{i + 1}" for i in range(model.n_components))
         taken = {"id", "dtsne", *axes, *columns}
-        carried = renamed(job.table.fields, taken)
+        carried = renamed(job.fields, taken)
         write_table(output, model.embedding_, ids=job.table.ids, fields={**carried, **columns})
 
 
@@ -259,7 +262,7 @@ def _write_anndata(
     """Write the map into a copy of the input, under the names of :mod:`dtsne.scanpy`."""
     model = job.model
     said = job.reading.said()
-    params = _known({**_params_of(model), **said})
+    params = known({**params_of(model), **said})
     record: dict[str, Any] = {
         "dtsne": {"params": params, "version": __version__, "n_iter": int(model.n_iter_)}
     }

@@ -45,6 +45,8 @@ def described(error: Exception) -> str:
         text = f"{error.filename}: {error.strerror}"
     if isinstance(error, Warning):
         text = f"{text} (a warning, which PYTHONWARNINGS makes an error)"
+    if isinstance(error, ImportError):
+        text = in_flags(text)
     if isinstance(error, MemoryError):
         # Ours are sentences that say what to do; those of Python and numpy are not.
         out = f"the memory does not suffice ({text}); take fewer rows, or a larger machine."

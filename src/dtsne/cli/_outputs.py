@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from dtsne.cli._plot import DPI, PAGES, PICTURES
+from dtsne.cli._drawn import DPI, PAGES, PICTURES
 from dtsne.cli._usage import UsageError
 from dtsne.plots._axes import new_figure
 from dtsne.tables import TableError, check_output, write_table
 from dtsne.tables._anndata import anndata_io
 from dtsne.tables._files import format_of
 from dtsne.tables._formats import WITH_COLUMNS, WRITTEN, in_words, suffixes_of
-from dtsne.tables._optional import arrow
+from dtsne.tables._pyarrow import arrow
 from dtsne.tables._whole import whole_file
 
 if TYPE_CHECKING:

@@ -3,21 +3,18 @@
 # Annotations are evaluated here, as Typer reads them.
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from dtsne.cli._options import Options, completing, separated, with_options
+from dtsne.cli._drawn import DPI, PAGES, SIZE
+from dtsne.cli._map_options import MapOptions
+from dtsne.cli._options import completing, with_options
 from dtsne.cli._speech import Speech, printable
 from dtsne.cli._usage import UsageError
 from dtsne.tables._formats import MAPS, in_words
 
-if TYPE_CHECKING:
-    from dtsne.cli._maps import MapFile
-
 KINDS = ("map", "radius", "residual", "radius-plot")
-PICTURES, PAGES = (".png", ".pdf", ".svg"), (".html", ".htm")
-SIZE, DPI = 6.0, 150.0  # inches, and dots per inch
 _SIZES, _DPIS = (1.0, 100.0), (10.0, 2400.0)
 # Dots to a side; a square of them takes a gigabyte and a half.
 _MOST_DOTS = 20_000
@@ -83,55 +80,6 @@ class Drawing:
     def figsize(self) -> tuple[float, float]:
         """Width and height in inches."""
         return (self.size or SIZE, self.size or SIZE)
-
-
-@dataclass(frozen=True)
-class MapFileOptions(Options):
-    """How EMBEDDING is read."""
-
-    columns: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--columns",
-            metavar="NAMES",
-            help="Columns of the coordinates, such as umap_1,umap_2; found by default.",
-        ),
-    ] = None
-    id_column: Annotated[
-        str | None,
-        typer.Option("--id", metavar="COLUMN", help="Column that names the points."),
-    ] = None
-    key: Annotated[
-        str | None,
-        typer.Option(
-            "--key",
-            metavar="NAME",
-            help="npz: the array; h5ad: the entry of obsm, such as X_umap.",
-        ),
-    ] = None
-    map_format: Annotated[
-        str | None,
-        typer.Option(
-            "--format",
-            metavar="FORMAT",
-            help=f"What the file is, if its suffix does not say: {', '.join(MAPS)}.",
-            autocompletion=completing(MAPS),
-        ),
-    ] = None
-
-    def read(self, path: Path) -> "MapFile":
-        """Read the map."""
-        from dtsne.cli._maps import read_map
-        from dtsne.cli._mistakes import mistakes
-
-        with mistakes(path):
-            return read_map(
-                path,
-                file_format=self.map_format,
-                columns=separated(self.columns),
-                id_column=self.id_column,
-                key=self.key,
-            )
 
 
 @with_options
@@ -203,13 +151,14 @@ def plot(
             "--names/--no-names", help="Write the names of groups onto the map, as by default."
         ),
     ] = None,
-    reading: MapFileOptions,
+    reading: MapOptions,
     speech: Speech,
 ) -> None:
     """Draw a map from a file."""
     with speech.heard(embedding):
         drawing = Drawing(kind, by, printable(title or embedding.name), size, dpi, legend, names)
         drawing.check(output)
+        reading.check()
         from dtsne.cli._draw import draw
 
         draw(embedding, output, reading, drawing)

@@ -3,20 +3,19 @@
 # Annotations are evaluated here, as Typer reads them.
 import math
 from dataclasses import dataclass
+from inspect import Parameter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from dtsne.cli._options import Options, completing, separated, with_options
+from dtsne.cli._map_options import MapOptions
+from dtsne.cli._options import Options, with_options
 from dtsne.cli._parameters import FitOptions
 from dtsne.cli._reading import InputOptions
 from dtsne.cli._speech import Speech
 from dtsne.cli._usage import UsageError
 from dtsne.tables._formats import MAPS, WITH_COLUMNS, in_words
-
-if TYPE_CHECKING:
-    from dtsne.cli._maps import MapFile
 
 _OF_MAP, _OF_METHOD, _OUT = "The embedding", "The data as the method saw it", "What is written"
 # As the paper has it.
@@ -25,69 +24,26 @@ EXAMPLE = "Example: dtsne quality cells.csv umap.csv --id cell --label type"
 
 
 @dataclass(frozen=True)
-class MapOptions(Options):
-    """How EMBEDDING is read, where INPUT is read too."""
+class MatchedMapOptions(MapOptions):
+    """How EMBEDDING is read where INPUT is read too, and how the two are matched."""
 
-    map_columns: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--map-columns",
-            metavar="NAMES",
-            help="Columns of the coordinates, such as umap_1,umap_2; found by default.",
-            rich_help_panel=_OF_MAP,
-        ),
-    ] = None
-    map_id: Annotated[
-        str | None,
-        typer.Option(
-            "--map-id",
-            metavar="COLUMN",
-            help="Column that names the points; by default one called id, cell, barcode or index.",
-            rich_help_panel=_OF_MAP,
-        ),
-    ] = None
-    map_key: Annotated[
-        str | None,
-        typer.Option(
-            "--map-key",
-            metavar="NAME",
-            help="npz: the array; h5ad: the entry of obsm, such as X_umap.",
-            rich_help_panel=_OF_MAP,
-        ),
-    ] = None
-    map_format: Annotated[
-        str | None,
-        typer.Option(
-            "--map-format",
-            metavar="FORMAT",
-            help=f"What the file is, if its suffix does not say: {', '.join(MAPS)}.",
-            autocompletion=completing(MAPS),
-            rich_help_panel=_OF_MAP,
-        ),
-    ] = None
-    by_order: Annotated[
-        bool,
-        typer.Option(
+    prefix = "map-"
+    panel = _OF_MAP
+
+    by_order: bool = False
+
+    @classmethod
+    def parameters(cls) -> list[Parameter]:
+        """See :class:`Options`."""
+        option = typer.Option(
             "--by-order",
             help="Match rows by their order, whatever the ids say.",
             rich_help_panel=_OF_MAP,
-        ),
-    ] = False
-
-    def read(self, path: Path) -> "MapFile":
-        """Read the map; errors name these options."""
-        from dtsne.cli._flags import MAP_FLAGS
-        from dtsne.cli._maps import read_map
-        from dtsne.cli._mistakes import mistakes
-
-        with mistakes(path, flags=MAP_FLAGS):
-            return read_map(
-                path,
-                file_format=self.map_format,
-                columns=separated(self.map_columns),
-                id_column=self.map_id,
-                key=self.map_key,
-            )
+        )
+        by_order = Parameter(
+            "by_order", Parameter.KEYWORD_ONLY, default=False, annotation=Annotated[bool, option]
+        )
+        return [*super().parameters(), by_order]
 
 
 class DataOptions(FitOptions):
@@ -198,7 +154,7 @@ def quality(
     ],
     *,
     reading: InputOptions,
-    map_reading: MapOptions,
+    map_reading: MatchedMapOptions,
     data: DataOptions,
     judging: JudgementOptions,
     speech: Speech,
@@ -206,7 +162,8 @@ def quality(
     """Judge a map of some data, by dtsne or by any other tool.
 
     Prints what can be read from the map and what cannot. Points are matched by their ids where both
-    files have them, and else by their order. The data should be that which the map was made of: the
+    files have them, also where only one of them was told which column that is, and else by their
+    order. The data should be that which the map was made of: the
     same transforms, and --n-pcs none if it was not reduced first.
     """
     with speech.heard(source, embedding):

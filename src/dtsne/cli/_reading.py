@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import logging
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dtsne.cli._flags import INPUT_FLAGS
 from dtsne.cli._options import Options, completing, separated
+from dtsne.cli._text_options import TEXT_HELP, check_format, check_text, typed_delimiter
 from dtsne.cli._usage import UsageError
 from dtsne.tables._formats import READ
 
@@ -21,7 +24,6 @@ _LOGGER = logging.getLogger(__name__)
 
 _PANEL = "The input"
 _PCA = "X_pca"
-_DELIMITERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " "}
 
 
 @dataclass(frozen=True)
@@ -124,7 +126,7 @@ class InputOptions(Options):
         bool | None,
         typer.Option(
             "--header/--no-header",
-            help="csv, tsv: whether the first line holds names; seen in the file by default.",
+            help=TEXT_HELP["header"],
             rich_help_panel=_PANEL,
         ),
     ] = None
@@ -133,7 +135,7 @@ class InputOptions(Options):
         typer.Option(
             "--delimiter",
             metavar="CHARACTER",
-            help="csv, tsv: what divides the cells, such as ';' or tab.",
+            help=TEXT_HELP["delimiter"],
             rich_help_panel=_PANEL,
         ),
     ] = None
@@ -142,7 +144,7 @@ class InputOptions(Options):
         typer.Option(
             "--decimal",
             metavar="CHARACTER",
-            help="csv, tsv: the decimal point, such as ','.",
+            help=TEXT_HELP["decimal"],
             rich_help_panel=_PANEL,
         ),
     ] = None
@@ -151,19 +153,20 @@ class InputOptions(Options):
         """Refuse what cannot be meant."""
         if self.log1p and self.arcsinh is not None:
             raise UsageError("--log1p and --arcsinh exclude each other; give one of them.")
-        from dtsne.cli._flags import in_flags
-        from dtsne.tables import TableError
-        from dtsne.tables._options import Options as ReadOptions
-
-        try:
-            ReadOptions(delimiter=self._delimiter, decimal=self.decimal)
-        except TableError as error:
-            raise UsageError(in_flags(str(error))) from error
+        if self.arcsinh is not None and not 0 < self.arcsinh < math.inf:
+            raise UsageError(f"--arcsinh {self.arcsinh:g} has to be a number above 0, such as 5.")
+        if self.id_column is not None and self.id_column == self.label:
+            raise UsageError(
+                f"--id and --label both name {self.label!r}; an id names one row, and a label a "
+                "group of them: leave one out."
+            )
+        check_format(self.input_format, READ, "--format")
+        check_text(self.delimiter, self.decimal, INPUT_FLAGS)
 
     def read(self, path: Path) -> Table:
         """Read the file, its numbers transformed as asked."""
         from dtsne.cli._mistakes import mistakes
-        from dtsne.cli._numbers import check_size
+        from dtsne.cli._numbers import check_rows
         from dtsne.tables import read_table
 
         with mistakes(path):
@@ -179,14 +182,14 @@ class InputOptions(Options):
                 use_rep=self.use_rep,
                 transpose=self.transpose,
                 header=self.header,
-                delimiter=self._delimiter,
+                delimiter=typed_delimiter(self.delimiter),
                 decimal=self.decimal,
             )
             _LOGGER.info(table.source)
             self._hint(path)
-            X = self._transformed(table.X)
-            check_size(X, path)
-            return replace(table, X=X)
+            table = replace(table, X=self._transformed(table.X))
+            check_rows(table, path)
+            return table
 
     def is_anndata(self, path: Path) -> bool:
         """Whether the input is an AnnData file."""
@@ -213,10 +216,6 @@ class InputOptions(Options):
             "arcsinh": self.arcsinh,
         }
         return {name: value for name, value in chosen.items() if value is not None}
-
-    @property
-    def _delimiter(self) -> str | None:
-        return _DELIMITERS.get(self.delimiter or "", self.delimiter)
 
     def _transformed(self, X: Any) -> Any:
         from dtsne import tables

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import signal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dtsne.cli._running import STOPPED
+from dtsne.cli._running import stop_code, stoppable
 from dtsne.cli._speech import say
 
 if TYPE_CHECKING:
@@ -44,19 +43,19 @@ def reproduce(
     chosen = methods.split(",") if methods is not None else None
     _check_names("--only", only, set_names())
     _check_names("--methods", chosen, method_names())
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends the peers' processes, too
     try:
-        _, page = run(
-            output,
-            sets=only or None,
-            methods=chosen,
-            seeds=seeds if seeds is not None else (1 if quick else N_SEEDS),
-            n=N_QUICK if quick else None,
-            quiet=quiet,
-        )
-    except KeyboardInterrupt:
+        with stoppable():  # which ends the peers' processes, too
+            _, page = run(
+                output,
+                sets=only or None,
+                methods=chosen,
+                seeds=seeds if seeds is not None else (1 if quick else N_SEEDS),
+                n=N_QUICK if quick else None,
+                quiet=quiet,
+            )
+    except KeyboardInterrupt as stop:
         typer.echo(f"stopped; {output} has what is done, and the same command goes on", err=True)
-        raise typer.Exit(STOPPED) from None
+        raise typer.Exit(stop_code(stop)) from None
     say(f"see {page}")
 
 

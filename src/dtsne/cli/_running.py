@@ -1,7 +1,8 @@
 """How a command ends: its exit code, and one line for a mistake of the user's.
 
 0 all is well; 1 the data, a file or the machine is at fault, or a package is missing; 2 the command
-was called wrongly; 130 it was stopped by Ctrl-C; 141 standard output was closed, as by `head`.
+was called wrongly; 130 it was stopped by Ctrl-C; 141 standard output was closed, as by `head`; 143
+it was ended from outside (SIGTERM).
 """
 
 from __future__ import annotations
@@ -22,7 +23,16 @@ from dtsne.cli._usage import UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-FAULT, WRONG_USAGE, STOPPED, CLOSED = 1, 2, 130, 141
+FAULT, WRONG_USAGE, STOPPED, CLOSED, TERMINATED = 1, 2, 130, 141, 143
+
+
+class Terminated(KeyboardInterrupt):
+    """The end of a batch job (SIGTERM), taken for a Ctrl-C: there may be something to keep."""
+
+
+def stop_code(stop: KeyboardInterrupt) -> int:
+    """Return the exit code of a command that was stopped."""
+    return TERMINATED if isinstance(stop, Terminated) else STOPPED
 
 
 class OneLineGroup(TyperGroup):
@@ -56,7 +66,7 @@ def _ended_from_outside() -> Iterator[None]:
         yield
     except KeyboardInterrupt as stop:
         tell(f"stopped; {' '.join(getattr(stop, '__notes__', ())) or 'nothing more was written.'}")
-        raise typer.Exit(STOPPED) from None
+        raise typer.Exit(stop_code(stop)) from None
     except BrokenPipeError:
         raise typer.Exit(CLOSED) from None
 
@@ -114,8 +124,12 @@ def tell(text: str) -> None:
 
 @contextmanager
 def stoppable() -> Iterator[None]:
-    """Take the end of a batch job (SIGTERM) for a Ctrl-C: there may be something to keep."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    """Have SIGTERM raise what Ctrl-C does."""
+
+    def terminate(*_: object) -> None:
+        raise Terminated
+
+    before = signal.signal(signal.SIGTERM, terminate)
     try:
         yield
     finally:

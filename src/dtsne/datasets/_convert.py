@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dtsne.datasets._dataset import Table
-from dtsne.datasets._optional import optional
+from dtsne.datasets._optional import for_download
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -106,7 +106,7 @@ def _read_r_data_frame(path: Path) -> dict[str, FloatArray]:
 
     # Named here, as rdata knows no tibbles and would warn.
     constructors = {"tbl_df": columns, "data.frame": columns}
-    (frame,) = optional("rdata").read_rda(path, constructor_dict=constructors).values()
+    (frame,) = for_download("rdata").read_rda(path, constructor_dict=constructors).values()
     return {str(name): np.asarray(column) for name, column in frame.items()}
 
 
@@ -114,7 +114,7 @@ def pbmc4k(paths: Sequence[Path]) -> Table:
     """Normalise the counts, and project them on their first 50 principal components."""
     from sklearn.decomposition import PCA
 
-    with optional("h5py").File(paths[0]) as file:
+    with for_download("h5py").File(paths[0]) as file:
         counts, clusters = file["X"][:].astype(np.float64), file["Y"][:]
     log_counts = np.log1p(counts / counts.sum(axis=1, keepdims=True) * 1e4)
     # The randomised solver, as in the stored set: the late components, whose variances nearly
@@ -157,7 +157,7 @@ def himc(paths: Sequence[Path]) -> Table:
 
 def _read_himc_file(path: Path) -> tuple[FloatArray, str]:
     """Read the markers of the cells of one type, and the type, from an FCS file."""
-    file = optional("flowio").FlowData(path)
+    file = for_download("flowio").FlowData(path)
     # Channels are called "metal_marker", as in 209Bi_CD16.
     markers = [channel["pns"].rpartition("_")[2] for channel in file.channels.values()]
     cells = file.as_array(preprocess=False)[:, [markers.index(marker) for marker in HIMC_MARKERS]]

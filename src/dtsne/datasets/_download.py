@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from dtsne.datasets._optional import optional
+from dtsne.datasets._optional import for_download
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def fetch(file: RemoteFile, *, remedy: str) -> Path:
 
     `remedy` ends the message of an error: what the user can do without a download.
     """
-    pooch = optional("pooch")
+    pooch = for_download("pooch")
     name = file.url.rpartition("/")[2]
     try:
         path = pooch.retrieve(file.url, file.checksum, fname=name, path=pooch.os_cache("dtsne"))

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
     from dtsne._estimator import DTSNE
     from dtsne.account import Account
-    from dtsne.account._tables import Table
+    from dtsne.account._tables import AccountTable
 
 # What does not change the map, or cannot be kept in a file.
 _NOT_KEPT = frozenset({"callback", "checkpoint", "n_jobs", "neighbors", "verbose"})
 # Columns of obs, and where in the account of the points they come from.
-_COLUMNS = {
+OBS_COLUMNS = {
     "log_radius": "log_radius_data",
     "log_radius_map": "log_radius_map",
     "density_residual": "density_residual",
@@ -37,6 +37,12 @@ class Entries:
     obsm: dict[str, Any]
     obs: dict[str, Any]
     uns: dict[str, Any]
+
+
+def in_obs(column: str, key: str = "dtsne") -> str:
+    """Return what a column of the account is called in obs."""
+    short = {long: short for short, long in OBS_COLUMNS.items()}
+    return f"{key}_{short.get(column, column)}"
 
 
 def entries_of(
@@ -68,7 +74,7 @@ def entries_of(
     points = account.points.columns()
     return Entries(
         obsm={f"X_{key}": model.embedding_},
-        obs={f"{key}_{name}": points[column] for name, column in _COLUMNS.items()},
+        obs={in_obs(column, key): points[column] for column in OBS_COLUMNS.values()},
         uns={key: _record(model, account, params or {})},
     )
 
@@ -85,9 +91,9 @@ def _record(model: DTSNE, account: Account, params: Mapping[str, Any]) -> dict[s
         "version": __version__,
     }
     record: dict[str, Any] = {
-        "params": _known({**_params_of(model), **params}),
-        **_known(of_fit),
-        "quality": _known(account.whole.as_dict()),
+        "params": known({**params_of(model), **params}),
+        **known(of_fit),
+        "quality": known(account.whole.as_dict()),
         "readings": _text(account.readings),
     }
     if account.groups is not None and account.ratios is not None:
@@ -100,7 +106,8 @@ def _record(model: DTSNE, account: Account, params: Mapping[str, Any]) -> dict[s
     return record
 
 
-def _params_of(model: DTSNE) -> dict[str, Any]:
+def params_of(model: DTSNE) -> dict[str, Any]:
+    """Return the parameters that matter for the map, as a file can hold them."""
     return {
         name: value if np.isscalar(value) else _kind(value)
         for name, value in model.get_params().items()
@@ -113,12 +120,12 @@ def _kind(value: Any) -> str | None:
     return None if value is None or isinstance(value, np.random.RandomState) else "array"
 
 
-def _known(values: Mapping[str, Any]) -> dict[str, Any]:
+def known(values: Mapping[str, Any]) -> dict[str, Any]:
     """Leave out what is None, which older versions of h5ad cannot hold."""
     return {name: value for name, value in values.items() if value is not None}
 
 
-def _columns(table: Table) -> dict[str, Any]:
+def _columns(table: AccountTable) -> dict[str, Any]:
     """Return the columns, those that are no numbers as text."""
     return {
         name: values if values.dtype.kind in "iufb" else _text(values)

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dtsne._optional import optional
 from dtsne.tables._columns import MatrixColumns, as_text
 from dtsne.tables._errors import TableError, reading
 from dtsne.tables._files import check_room
 from dtsne.tables._names import unique, unknown
 from dtsne.tables._numpy_files import default_names
-from dtsne.tables._optional import optional
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +42,10 @@ def opened(path: Path) -> Iterator[Any]:
         warnings.simplefilter("ignore")  # of old formats, which are read all the same
         for part in ("obs", "var"):
             if part not in file:
-                raise TableError(f"{path} is HDF5, but not {_KIND}: it has no {part!r}.")
+                raise TableError(
+                    f"{path} is HDF5, but not {_KIND}: it has no {part!r}. Write it as one "
+                    "(anndata.AnnData(X).write_h5ad), or save the matrix as .npy."
+                )
         yield file
 
 
@@ -55,6 +58,7 @@ def read_h5ad(path: Path, options: Options) -> MatrixColumns:
         place = _place(file, options, path)
         X = matrix(file[place], path)
         ids, fields = _frame(file["obs"], path)
+        id_names = frozenset({"obs_names", str(file["obs"].attrs.get("_index", "index"))})
         if options.use_rep in (None, "X"):
             names, _ = _frame(file["var"], path, with_fields=False)
         else:
@@ -64,7 +68,15 @@ def read_h5ad(path: Path, options: Options) -> MatrixColumns:
             f"{path} is damaged: {place} is {X.shape[0]:,} × {X.shape[1]:,}, and there are "
             f"{len(ids):,} × {len(names):,} names; write it again."
         )
-    return MatrixColumns(path, f"{place} of {path.name}", X, unique(names), fields, ids)
+    return MatrixColumns(
+        path,
+        f"{place} of {path.name}",
+        X,
+        unique(names),
+        fields,
+        ids,
+        id_names=id_names - set(fields),
+    )
 
 
 def _place(file: Any, options: Options, path: Path) -> str:
@@ -105,7 +117,9 @@ def matrix(element: Any, path: Path) -> Any:
         return X
     X = np.asarray(X)
     if X.ndim != 2:
-        raise TableError(f"{path}: {element.name} has {X.ndim} dimensions, and a table has two.")
+        raise TableError(
+            f"{path}: {element.name} has the shape {X.shape}, and a table two lengths."
+        )
     return X
 
 

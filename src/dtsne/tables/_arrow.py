@@ -14,7 +14,7 @@ from dtsne.tables._columns import Columns, as_text
 from dtsne.tables._errors import TableError, reading
 from dtsne.tables._files import check_room
 from dtsne.tables._names import listed, matching
-from dtsne.tables._optional import arrow
+from dtsne.tables._pyarrow import arrow
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,6 +51,11 @@ class ArrowColumns(Columns):
     def is_number(self, name: str) -> bool:
         """See :class:`Columns`."""
         return is_number(self.by_name[name].type)
+
+    def is_integer(self, name: str) -> bool:
+        """See :class:`Columns`."""
+        column = self.by_name[name]
+        return bool(arrow("pyarrow.types").is_integer(column.type) and not column.null_count)
 
     def numbers(self, names: Sequence[str]) -> Any:
         """See :class:`Columns`."""

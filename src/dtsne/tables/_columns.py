@@ -35,6 +35,8 @@ class Columns(ABC):
         Names of the rows, where the format has a place for them.
     set_aside : frozenset of str
         Columns that are numbers, but are not taken as such unless asked for.
+    id_names : frozenset of str
+        What the place of `ids` is called, where it is not one of the columns.
     """
 
     path: Path
@@ -42,6 +44,7 @@ class Columns(ABC):
     names: tuple[str, ...]
     ids: TextArray | None
     set_aside: frozenset[str]
+    id_names: frozenset[str] = frozenset()
 
     @property
     @abstractmethod
@@ -51,6 +54,10 @@ class Columns(ABC):
     @abstractmethod
     def is_number(self, name: str) -> bool:
         """Whether a column of the table holds numbers."""
+
+    def is_integer(self, name: str) -> bool:  # noqa: ARG002
+        """Whether a column of the table holds integers, as those of names of rows are."""
+        return False
 
     @abstractmethod
     def numbers(self, names: Sequence[str]) -> Any:
@@ -79,6 +86,7 @@ class MatrixColumns(Columns):
     fields: dict[str, Field] = field(default_factory=dict)
     ids: TextArray | None = None
     set_aside: frozenset[str] = frozenset()
+    id_names: frozenset[str] = frozenset()
 
     @property
     def beside(self) -> tuple[str, ...]:
@@ -108,8 +116,8 @@ def as_float(X: Any, path: Path) -> Any:
     """Return a matrix as float32, where that holds all its digits, or as float64."""
     if X.dtype.kind not in "iufb":
         raise TableError(
-            f"{path} holds {_KINDS.get(X.dtype.kind, str(X.dtype))}, not numbers; convert and save "
-            "it as float32 or float64."
+            f"{path} holds {_KINDS.get(X.dtype.kind, str(X.dtype))}, not numbers that can be "
+            f"mapped; {_FIXES.get(X.dtype.kind, 'convert and save it as float32 or float64')}."
         )
     small = X.dtype.itemsize <= (4 if X.dtype.kind == "f" else 2)
     wanted = np.dtype(np.float32 if small else np.float64)
@@ -126,6 +134,11 @@ _KINDS = {
     "m": "time spans",
     "V": "records (a structured array)",
     "O": "Python objects",
+}
+_FIXES = {
+    "c": "save what you mean as real ones: numpy.abs(X), or numpy.hstack([X.real, X.imag])",
+    "U": "save it as numbers (X.astype(float))",
+    "S": "save it as numbers (X.astype(float))",
 }
 
 

@@ -5,30 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from dtsne.tables._arrow import BYTES_PER_CELL, ArrowColumns, columns_of, is_binary, is_text
 from dtsne.tables._columns import as_text
 from dtsne.tables._errors import TableError, reading
 from dtsne.tables._files import count_lines, is_gzip
-from dtsne.tables._layout import INDEX, NUMBER, find_layout
-from dtsne.tables._optional import arrow
+from dtsne.tables._layout import INDEX, find_layout
+from dtsne.tables._number_columns import MISSING, check_column
+from dtsne.tables._pyarrow import arrow
 from dtsne.tables._text import bad_row, line_of_row, not_utf8
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from numpy.typing import NDArray
-
     from dtsne.tables._layout import Layout
     from dtsne.tables._options import Options
 
 # Arrow parses blocks in parallel, and no line may be longer than one.
 _BLOCK_BYTES = 2**20
-# Besides Arrow's own, which include '', NA, N/A, NaN and null.
-_MISSING = ("None", "none", "<NA>", "NAN")
-_DECIMAL_COMMA = r"^\s*[+-]?(\d+(,\d*)?|,\d+)([eE][+-]?\d+)?\s*$"
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,29 +38,12 @@ class TextColumns(ArrowColumns):
         return line_of_row(self.path, self.layout.delimiter, self.layout.n_skipped, row)
 
     def check(self, names: Sequence[str]) -> None:
-        """Refuse a column of numbers with a few cells of text, which make all of it text.
-
-        A column where most cells are numbers is one of numbers. Left out of them silently, the map
-        would be one of other data.
-        """
+        """See :class:`Columns`."""
+        delimiter = "" if self.layout is None else self.layout.delimiter
         for name in names:
             column = self.by_name[name]
-            if not is_text(column.type):
-                continue
-            numbers, text = _kinds(column, NUMBER)
-            if 0 < text.sum() < numbers.sum():
-                row = int(text.argmax())
-                raise TableError(
-                    f"{self.path}: the column {name!r} holds numbers but for {text.sum():,} cells, "
-                    f"the first {column[row].as_py()!r} in {self.where(row)}; mend them, or leave "
-                    "the column out (exclude)."
-                )
-            numbers, text = _kinds(column, _DECIMAL_COMMA)
-            if numbers.any() and not text.any():
-                raise TableError(
-                    f"{self.path}: the column {name!r} holds numbers with decimal commas; say so "
-                    "(decimal=',')."
-                )
+            if is_text(column.type):
+                check_column(name, column, self.path, self.where, delimiter)
 
 
 def read_delimited(path: Path, options: Options, *, delimiter: str) -> TextColumns:
@@ -93,7 +70,7 @@ def _parsed(path: Path, layout: Layout, options: Options) -> Any:
     texts = {name for name in layout.names if name.lower() in named or name == id_column}
     texts |= {INDEX} if layout.has_index else set()
     convert = csv.ConvertOptions(column_types=dict.fromkeys(texts, pa.string()))
-    convert.null_values = [*convert.null_values, *_MISSING]
+    convert.null_values = [*convert.null_values, *MISSING]
     if options.decimal is not None:
         convert.decimal_point = options.decimal
     block = max(_BLOCK_BYTES, 8 * layout.longest_line)
@@ -141,12 +118,3 @@ def _first_bad(cells: Iterable[bytes]) -> int:
         except UnicodeDecodeError:
             return row
     return 0
-
-
-def _kinds(column: Any, pattern: str) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return which cells are numbers of a certain look, and which are text; the rest is blank."""
-    compute = arrow("pyarrow.compute")
-    numbers = np.asarray(compute.match_substring_regex(column, pattern).to_numpy(), bool)
-    missing = arrow().array([*arrow("pyarrow.csv").ConvertOptions().null_values, *_MISSING])
-    blank = compute.is_in(compute.utf8_trim_whitespace(column), value_set=missing).to_numpy()
-    return numbers, ~(numbers | np.asarray(blank, bool))

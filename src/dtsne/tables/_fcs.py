@@ -6,11 +6,11 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from dtsne._messages import warn
+from dtsne._optional import optional
 from dtsne.tables._columns import MatrixColumns
 from dtsne.tables._errors import TableError, reading
 from dtsne.tables._files import check_room
 from dtsne.tables._names import unique
-from dtsne.tables._optional import optional
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -35,6 +35,14 @@ _MAGIC = {
     b"%PDF": "a PDF",
     b"FCS": "an FCS file",
 }
+# Of text, in any case.
+_MARKUP = {
+    b"<!doctype html": "a web page, such as a site sends instead of a file",
+    b"<html": "a web page, such as a site sends instead of a file",
+    b"<?xml": "XML",
+    b"{": "JSON",
+    b"[{": "JSON",
+}
 
 
 def format_of(path: Path, given: str | None, known: Collection[str]) -> str:
@@ -59,6 +67,10 @@ def format_of(path: Path, given: str | None, known: Collection[str]) -> str:
 def existing_file(path: str | os.PathLike[str]) -> Path:
     """Return the path of a file that can be opened and is not empty."""
     path = Path(path)
+    if str(path) == "-":
+        raise FileNotFoundError(
+            "standard input (-) is not read; write it to a file, and name that."
+        )
     try:
         status = path.stat()
         if stat.S_ISDIR(status.st_mode):
@@ -78,8 +90,12 @@ def existing_file(path: str | os.PathLike[str]) -> Path:
 
 
 def _message_for_folder(path: Path) -> str:
-    inside = sorted(p.name for p in path.iterdir() if SUFFIXES.keys() & set(p.suffixes[-2:]))
+    known = (p.name for p in path.iterdir() if SUFFIXES.keys() & set(p.suffixes[-2:]))
+    # The tables beside a matrix hold its names.
+    inside = sorted(known, key=lambda name: (".mtx" not in name, name))
     hint = f", such as {inside[0]}" if inside else ""
+    if str(path) == ".":
+        return f"'.' and an empty name stand for this folder; name a file in it{hint}."
     return f"{path} is a folder; name a file in it{hint}."
 
 
@@ -168,3 +184,9 @@ def looks_like(beginning: bytes) -> str | None:
         if beginning.startswith(magic):
             return what
     return None
+
+
+def looks_like_markup(beginning: bytes) -> str | None:
+    """Say what a text is that is not a table."""
+    text = beginning[:100].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+    return next((what for mark, what in _MARKUP.items() if text.startswith(mark)), None)

@@ -20,9 +20,8 @@ if TYPE_CHECKING:
     from dtsne.tables._options import Options
 
 _SAMPLE_ROWS = 50
-_DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
-# What a number looks like, to us and (Arrow knows the same expressions) to the parser.
-NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"
+_DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", " ": "spaces"}
+_NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"
 # The name given to a first column without one, which holds names of rows (of pandas and R).
 INDEX = "index"
 
@@ -84,7 +83,11 @@ def _check_delimiter(path: Path, rows: Sequence[Sequence[str]], delimiter: str) 
     if len(first) > 1:
         return
     for other, name in _DELIMITERS.items():
-        if other != delimiter and other in first[0] and other in delimiter.join(second):
+        if other == delimiter or other not in first[0]:
+            continue
+        n_below = delimiter.join(second).count(other)
+        # Spaces may also stand in a name; then the lines have not equally many.
+        if n_below and (other != " " or n_below == first[0].count(other)):
             used = _DELIMITERS.get(delimiter, repr(delimiter))
             raise TableError(
                 f"{path}: its lines are not divided by {used} but by {name}; say so "
@@ -114,7 +117,7 @@ def _has_header(rows: Sequence[Sequence[str]], *, given: bool | None) -> bool:
 
 def is_number(cell: str) -> bool:
     """Whether a cell is a number."""
-    return re.match(NUMBER, cell) is not None
+    return re.match(_NUMBER, cell) is not None
 
 
 def _consecutive(cells: Sequence[str]) -> bool:

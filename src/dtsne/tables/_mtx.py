@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING
 from dtsne.tables._columns import MatrixColumns, as_text
 from dtsne.tables._errors import TableError, reading
 from dtsne.tables._files import check_room, count_lines, looks_like, open_text
-from dtsne.tables._names import unique
+from dtsne.tables._names import counted, unique
 from dtsne.tables._numpy_files import default_names
 
 if TYPE_CHECKING:
@@ -52,7 +52,14 @@ def read_mtx(path: Path, options: Options) -> MatrixColumns:
     X = csr_matrix(X) if issparse(X) else X
     what = f"{path.name} (transposed: its columns are the rows)" if transposed else path.name
     names = default_names(X.shape[1]) if columns is None else unique(columns)
-    return MatrixColumns(path, what, X, names, ids=None if rows is None else as_text(rows))
+    return MatrixColumns(
+        path,
+        what,
+        X,
+        names,
+        ids=None if rows is None else as_text(rows),
+        id_names=frozenset() if rows is None else frozenset({"barcodes"}),
+    )
 
 
 class _OnlyRead:
@@ -107,7 +114,7 @@ def _check_size(path: Path, header: _Header) -> None:
     if n_lines + 1 < n_announced:
         raise TableError(
             f"{path} is damaged or cut off: its header announces {n_announced:,} entries, and it "
-            f"has {n_lines:,} lines; copy it again."
+            f"has {counted(n_lines, 'line', 'lines')}; copy it again."
         )
     check_room(path, _BYTES_PER_ENTRY * n_announced + 8 * (n_rows + n_columns))
 

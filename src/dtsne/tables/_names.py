@@ -13,6 +13,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _PATTERN = frozenset("*?[")
+# What columns of names are called, in lower case; the likeliest first.
+ID_NAMES = (
+    "id", "ids", "cell_id", "cellid", "cell", "barcode", "barcodes", "obs_names", "index",
+    "sample_id", "event_id", "row_id", "rowid", "row",
+)  # fmt: skip
+# And columns of groups.
+LABEL_NAMES = ("label", "labels", "class", "cluster", "target", "leiden", "louvain")
 
 
 def unique(names: Iterable[str]) -> tuple[str, ...]:
@@ -34,6 +41,11 @@ def listed(names: Sequence[str], most: int = 6) -> str:
     """Write names as 'a', 'b' and 7 more."""
     shown = ", ".join(repr(name) for name in names[:most])
     return f"{shown} and {len(names) - most:,} more" if len(names) > most else shown
+
+
+def counted(n: int, one: str, several: str) -> str:
+    """Write a number of things as 1 cell, or 1,200 cells."""
+    return f"{n:,} {one if n == 1 else several}"
 
 
 def matching(wanted: Iterable[str], names: Sequence[str], path: Path) -> list[str]:

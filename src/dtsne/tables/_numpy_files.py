@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import zipfile
 from contextlib import contextmanager
 from math import prod
@@ -12,7 +13,7 @@ import numpy as np
 from dtsne.tables._columns import MatrixColumns, as_text
 from dtsne.tables._errors import TableError, reading
 from dtsne.tables._files import check_room, looks_like
-from dtsne.tables._names import listed, unique, unknown
+from dtsne.tables._names import ID_NAMES, counted, listed, unique, unknown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,13 +24,16 @@ if TYPE_CHECKING:
     from dtsne.tables._options import Options
     from dtsne.tables._table import Field
 
+_LOGGER = logging.getLogger(__name__)
+
 # What deflate can do at most; a directory that says more is lying.
 _HIGHEST_RATIO = 1032
 _SPARSE = frozenset({"indices", "indptr", "format", "shape", "data"})  # scipy.sparse.save_npz
 _LABEL_KEYS = ("labels", "y")
 _NAMES = "label_names"  # what the labels stand for, where they are numbers
-_ID_KEYS = ("id", "ids", "obs_names")
 _NAME_KEYS = ("feature_names", "columns", "var_names")
+# Of arrays beside the matrix that nobody asked for: the longest text (in bytes), and all together.
+_MOST_PER_ROW, _MOST_BESIDE = 2**12, 2**30
 
 
 def read_npy(path: Path, options: Options) -> MatrixColumns:  # noqa: ARG001
@@ -59,19 +63,17 @@ def read_npz(path: Path, options: Options) -> MatrixColumns:
         X = archive.load(key)
         _check_matrix(X, f"{path}: {key!r}")
         n, d = X.shape
-        beside = {
-            name: archive.load(name)
-            for name, (shape, dtype) in archive.headers.items()
-            if len(shape) == 1 and not dtype.hasobject and (shape[0] in (n, d) or name == _NAMES)
-        }
+        beside = archive.beside((n, d), options.selection.named)
     names = next((beside[k] for k in _NAME_KEYS if k in beside and len(beside[k]) == d), None)
+    id_name = next((k for k in ID_NAMES if k in beside and len(beside[k]) == n), None)
     return MatrixColumns(
         path,
         f"{key} of {path.name}",
         X,
         default_names(d) if names is None else unique(as_text(names)),
-        _fields(beside, n),
-        next((as_text(beside[k]) for k in _ID_KEYS if k in beside and len(beside[k]) == n), None),
+        _fields(beside, n, {*_NAME_KEYS, id_name}),
+        None if id_name is None else as_text(beside[id_name]),
+        id_names=frozenset() if id_name is None else frozenset({id_name}),
     )
 
 
@@ -114,6 +116,25 @@ class Archive:
         check_room(self._path, 2 * info.file_size, f"its array {key!r}")
         with self._file.open(info) as file:
             return _array(file, info.file_size, self._path, where)
+
+    def beside(self, lengths: tuple[int, int], wanted: set[str]) -> dict[str, NDArray[Any]]:
+        """Return the arrays with a value for each row or column, but for those that are huge."""
+        found: dict[str, NDArray[Any]] = {}
+        left = _MOST_BESIDE
+        for name, (shape, dtype) in self.headers.items():
+            if len(shape) != 1 or not (shape[0] in lengths or name == _NAMES):
+                continue
+            if dtype.hasobject and name in wanted:
+                raise _objects(f"{self._path}: {name!r}", "labels.astype(str)")
+            n_bytes = shape[0] * dtype.itemsize
+            if dtype.hasobject:
+                continue
+            if name not in wanted and (dtype.itemsize > _MOST_PER_ROW or n_bytes > left):
+                _LOGGER.info("%r of %s is left out, as it is large", name, self._path.name)
+                continue
+            found[name] = self.load(name)
+            left -= n_bytes
+        return found
 
     def matrix_key(self) -> str:
         """Return the array to take where none is named: X, or the only one of two dimensions."""
@@ -192,10 +213,10 @@ def _array(file: IO[bytes], size: int, path: Path, where: str) -> NDArray[Any]:
     return np.asarray(np.lib.format.read_array(file, allow_pickle=False))
 
 
-def _objects(where: str) -> TableError:
+def _objects(where: str, fix: str = "X.astype(float)") -> TableError:
     return TableError(
         f"{where} holds Python objects, which only pickle can read, and a pickle can run any "
-        "program: it is never loaded. Save it as numbers or text (X.astype(float))."
+        f"program: it is never loaded. Save it as numbers or text ({fix})."
     )
 
 
@@ -210,14 +231,13 @@ def _check_matrix(X: NDArray[Any], where: str) -> None:
         )
     if X.ndim != 2:
         raise TableError(
-            f"{where} has {X.ndim} dimensions (shape {X.shape}), and a table two: one row for each "
-            "point (X.reshape(len(X), -1))."
+            f"{where} has {counted(X.ndim, 'dimension', 'dimensions')} (shape {X.shape}), and a "
+            "table two: one row for each point (X.reshape(len(X), -1))."
         )
 
 
-def _fields(beside: dict[str, NDArray[Any]], n: int) -> dict[str, Field]:
+def _fields(beside: dict[str, NDArray[Any]], n: int, used: set[str | None]) -> dict[str, Field]:
     """Return the arrays that have a value for each row; labels by their names, where given."""
-    used = {*_ID_KEYS, *_NAME_KEYS}
     fields = {
         key: as_text(values) if values.dtype.kind in "US" else values
         for key, values in beside.items()

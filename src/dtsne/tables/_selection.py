@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from dtsne._messages import warn
 from dtsne.tables._columns import as_text
 from dtsne.tables._errors import TableError
-from dtsne.tables._names import listed, matching, unknown
+from dtsne.tables._names import ID_NAMES, LABEL_NAMES, counted, listed, matching, unknown
 from dtsne.tables._table import Table
 
 if TYPE_CHECKING:
@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     from dtsne.tables._table import Field, TextArray
 
 # Columns of numbers by these names hardly ever are measurements.
-_SUSPICIOUS = frozenset({"id", "index", "label", "labels", "class", "cluster", "target"})
+_SUSPICIOUS = frozenset({*ID_NAMES, *LABEL_NAMES})
+# Of fewer rows integers can be consecutive by chance, and above this they are hardly measured.
+_FEWEST_ROWS, _LARGEST_MEASURED = 10, 2**31
+_MOST_LOOKED_AT = 100
 
 
 @dataclass(frozen=True)
@@ -40,14 +43,12 @@ class Selection:
 
 def table_of(columns: Columns, selection: Selection) -> Table:
     """Choose numbers, ids, labels and fields, and check what was chosen."""
+    if selection.id_column in columns.id_names:  # they are the ids without being named
+        selection = replace(selection, id_column=None)
     for name in sorted(selection.named):
         if name not in columns.names and name not in columns.beside:
             raise unknown(name, [*columns.names, *columns.beside], columns.path)
-    numbers = _numbers(columns, selection)
-    X = columns.numbers(numbers)
-    if not X.shape[0]:
-        raise TableError(f"{columns.path} has no rows; export it again.")
-    check_finite(X, numbers, columns)
+    numbers, X = numbers_of(columns, selection)
     fields = _fields(columns, selection, numbers)
     label = selection.label_column
     if label is not None and label not in fields:
@@ -59,11 +60,21 @@ def table_of(columns: Columns, selection: Selection) -> Table:
     return Table(
         X=X,
         feature_names=tuple(numbers),
-        ids=_ids(columns, selection),
+        ids=ids_of(columns, selection.id_column),
         fields=fields,
         labels=None if label is None else fields[label],
         source=_described(X, columns, left_out),
     )
+
+
+def numbers_of(columns: Columns, selection: Selection) -> tuple[list[str], Any]:
+    """Return the names of the columns to take as numbers, and these, all of them finite."""
+    names = _numbers(columns, selection)
+    X = columns.numbers(names)
+    if not X.shape[0]:
+        raise TableError(f"{columns.path} has no rows; export it again.")
+    check_finite(X, names, columns)
+    return names, X
 
 
 def _numbers(columns: Columns, selection: Selection) -> list[str]:
@@ -82,11 +93,22 @@ def _numbers(columns: Columns, selection: Selection) -> list[str]:
         _warn_of_suspicious(chosen, columns)
     if not chosen:
         raise TableError(
-            f"{path} has no column of numbers left to map; its columns are {listed(names)}."
+            f"{path} has no column of numbers left to map; {_why_not(columns)}."
             if names
             else f"{path} has no columns."
         )
     return chosen
+
+
+def _why_not(columns: Columns) -> str:
+    """Say what the columns are instead, and what to do."""
+    values = {name: columns.values(name) for name in columns.names[:_MOST_LOOKED_AT]}
+    if any(column is not None and column.dtype.kind == "b" for column in values.values()):
+        return (
+            f"its columns are {listed(columns.names)}, of which those of true and false are none: "
+            "write these as 1 and 0"
+        )
+    return f"its columns are {listed(columns.names)}; give it some, or leave fewer out"
 
 
 def _not_numbers(name: str, columns: Columns) -> TableError:
@@ -102,12 +124,27 @@ def _not_numbers(name: str, columns: Columns) -> TableError:
 
 
 def _warn_of_suspicious(numbers: Sequence[str], columns: Columns) -> None:
-    suspicious = [name for name in numbers if name.lower() in _SUSPICIOUS]
+    suspicious = [
+        name
+        for name in numbers
+        if name.lower() in _SUSPICIOUS
+        or (columns.is_integer(name) and _name_rows(columns.values(name)))
+    ]
     if suspicious:
         warn(
             f"{columns.path}: {listed(suspicious)} will be mapped as measurements; if they are "
             "not, say what they are (id_column, label_column), or leave them out (exclude)."
         )
+
+
+def _name_rows(values: Field | None) -> bool:
+    """Whether integers look like names of rows: all different, and without a gap or huge."""
+    if values is None or len(values) < _FEWEST_ROWS:
+        return False
+    least, largest = int(values.min()), int(values.max())
+    if largest - least != len(values) - 1 and max(-least, largest) < _LARGEST_MEASURED:
+        return False
+    return len(np.unique(values)) == len(values)
 
 
 def check_finite(X: Any, names: Sequence[str], columns: Columns) -> None:
@@ -128,8 +165,8 @@ def check_finite(X: Any, names: Sequence[str], columns: Columns) -> None:
     n_columns = int((counts > 0).sum())
     among = f"in {n_columns:,} columns, most " if n_columns > 1 else ""
     raise TableError(
-        f"{columns.path}: {counts.sum():,} cells are empty, NaN or infinite, {among}in "
-        f"{names[worst]!r} ({counts[worst]:,} of {X.shape[0]:,}, the first in "
+        f"{columns.path}: {counted(int(counts.sum()), 'cell is', 'cells are')} empty, NaN or "
+        f"infinite, {among}in {names[worst]!r} ({counts[worst]:,} of {X.shape[0]:,}, the first in "
         f"{columns.where(int(rows[0]))}); leave such columns out (exclude), or drop or fill such "
         "rows in the file."
     )
@@ -149,14 +186,15 @@ def _fields(columns: Columns, selection: Selection, numbers: Sequence[str]) -> d
     return {name: values for name, values in found if values is not None}
 
 
-def _ids(columns: Columns, selection: Selection) -> TextArray | None:
+def ids_of(columns: Columns, id_column: str | None) -> TextArray | None:
+    """Return the names of the rows: a column, or those that the format has a place for."""
     ids = columns.ids
-    if selection.id_column is not None:
-        values = columns.values(selection.id_column)
+    if id_column is not None:
+        values = columns.values(id_column)
         if values is None:
             raise TableError(
-                f"{columns.path}: the column {selection.id_column!r} holds nothing that can be an "
-                "id; name another."
+                f"{columns.path}: the column {id_column!r} holds nothing that can be an id; name "
+                "another."
             )
         ids = as_text(values)
     if ids is not None:
@@ -169,16 +207,16 @@ def _warn_of_duplicates(ids: TextArray, where: Callable[[int], str], path: str) 
     again = [row for row, name in enumerate(ids) if name in seen or seen.add(name)]  # type: ignore[func-returns-value]
     if again:
         warn(
-            f"{path}: {len(again):,} ids occur more than once, the first again "
-            f"{ids[again[0]]!r} in {where(again[0])}; a map is matched to its data by ids only "
-            "where each occurs once."
+            f"{path}: {counted(len(again), 'id occurs', 'ids occur')} more than once, the first "
+            f"again {ids[again[0]]!r} in {where(again[0])}; a map is matched to its data by ids "
+            "only where each occurs once."
         )
 
 
 def _described(X: Any, columns: Columns, left_out: Sequence[str]) -> str:
     n, d = X.shape
-    text = f"{n:,} {'row' if n == 1 else 'rows'} × {d:,} {'number' if d == 1 else 'numbers'}"
-    text = f"{text} from {columns.what}"
+    size = f"{counted(n, 'row', 'rows')} × {counted(d, 'number', 'numbers')}"
+    text = f"{size} from {columns.what}"
     if not left_out:
         return text
     noun = "column" if len(left_out) == 1 else "columns"

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import IO, TYPE_CHECKING
 
 from dtsne.tables._errors import TableError
-from dtsne.tables._files import head, looks_like, open_text
+from dtsne.tables._files import head, looks_like, looks_like_markup, open_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,6 +59,9 @@ def _check_text(path: Path, beginning: bytes) -> None:
             f"{path} is text in UTF-16; save it as UTF-8 (iconv -f UTF-16 -t UTF-8, or Excel's "
             "“CSV UTF-8”)."
         )
+    markup = looks_like_markup(beginning)
+    if markup is not None:
+        raise TableError(f"{path} is {markup}, not a table of text; get or export it as a table.")
     what = looks_like(beginning)
     if what is not None or b"\0" in beginning:
         raise TableError(

@@ -21,11 +21,7 @@ def whole_file(path: Path) -> Iterator[Path]:
     Permissions are those of the file that was there, or of any new file.
     """
     target = Path(os.path.realpath(path))  # a link stays one
-    part = target.with_name(f".dtsne-{secrets.token_hex(8)}.part")
-    try:
-        os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
-    except OSError as error:
-        raise _cannot_write(path, error) from error
+    part = _begun(path, target)
     try:
         yield part
         _to_disk(part, os.O_RDWR)
@@ -39,6 +35,16 @@ def whole_file(path: Path) -> Iterator[Path]:
             part.unlink()
     with suppress(OSError):  # not all systems know this of folders
         _to_disk(target.parent, os.O_RDONLY)
+
+
+def _begun(path: Path, target: Path) -> Path:
+    """Make the file that is to take the place of another."""
+    part = target.with_name(f".dtsne-{secrets.token_hex(8)}.part")
+    try:
+        os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+    except OSError as error:
+        raise _cannot_write(path, error) from error
+    return part
 
 
 def check_output(
@@ -78,6 +84,8 @@ def check_output(
     for place in (folder, path):
         if place.exists() and not _may_write(place):
             raise PermissionError(f"{path} cannot be written: you may not write to {place}.")
+    # Some folders let nobody make a file, whatever their permissions say.
+    _begun(path, Path(os.path.realpath(path))).unlink()
     return path
 
 

@@ -15,7 +15,8 @@ from dtsne.tables._columns import as_text
 from dtsne.tables._errors import TableError
 from dtsne.tables._files import format_of
 from dtsne.tables._formats import WRITTEN
-from dtsne.tables._optional import arrow
+from dtsne.tables._integers import has_gaps
+from dtsne.tables._pyarrow import arrow
 from dtsne.tables._whole import check_output, whole_file
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ def _write_text(part: Path, columns: Mapping[str, Field], kind: str, path: Path)
         text = io.TextIOWrapper(binary, "utf-8", newline="")
         writer = csv.writer(text, delimiter="," if kind == "csv" else "\t", lineterminator="\n")
         writer.writerow(columns)
-        writer.writerows(_rows(list(columns.values())))
+        writer.writerows(_rows([_as_written(column) for column in columns.values()]))
         text.flush()
         text.detach()
         if packed is not None:
@@ -140,21 +141,39 @@ def _rows(columns: Sequence[Field]) -> Iterator[tuple[str, ...]]:
         yield from zip(*map(_cells, parts), strict=True)
 
 
+def _as_written(column: Field) -> Field:
+    """Return integers with gaps as text, where a 3 is no 3.0."""
+    if not has_gaps(column):
+        return column
+    texts = np.full(len(column), "", dtype=object)
+    known = ~np.isnan(column)
+    texts[known] = [str(int(value)) for value in column[known]]
+    return texts
+
+
 def _cells(column: Field) -> Any:
     if column.dtype.kind == "b":
         return np.where(column, "true", "false")
     # By numpy, as many digits as the type has: Python would write a float32 as a float64.
-    return column if column.dtype.kind == "O" else column.astype(str)
+    texts = column if column.dtype.kind == "O" else column.astype(str)
+    return np.where(np.isnan(column), "", texts) if column.dtype.kind == "f" else texts
 
 
 def _write_arrow(part: Path, columns: Mapping[str, Field], kind: str, path: Path) -> None:  # noqa: ARG001
-    table = arrow().table({name: np.ascontiguousarray(c) for name, c in columns.items()})
+    table = arrow().table({name: _arrow_array(c) for name, c in columns.items()})
     # Opened here, as Arrow takes all names of files for UTF-8.
     with part.open("wb") as file:
         if kind == "parquet":
             arrow("pyarrow.parquet").write_table(table, file)
         else:
             arrow("pyarrow.feather").write_feather(table, file)
+
+
+def _arrow_array(column: Field) -> Any:
+    if not has_gaps(column):
+        return np.ascontiguousarray(column)
+    missing = np.isnan(column)
+    return arrow().array(np.where(missing, 0, column).astype(np.int64), mask=missing)
 
 
 def _write_npz(part: Path, columns: Mapping[str, Field]) -> None:

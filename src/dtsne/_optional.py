@@ -1,0 +1,18 @@
+"""Packages that only some users need."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+
+def optional(module: str, *, extra: str, purpose: str) -> ModuleType:
+    """Import a package of an extra, or say how to get it."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        package = module.partition(".")[0]
+        raise ImportError(f'{purpose} needs {package}: pip install "dtsne[{extra}]"') from error

@@ -1,0 +1,80 @@
+"""The points of a map, brought to the order of the data that it is a map of."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from dtsne._messages import warn
+from dtsne.tables import TableError, align
+from dtsne.tables._columns import as_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from dtsne._typing import IntArray
+    from dtsne.cli._maps import MapFile
+    from dtsne.tables import Table
+    from dtsne.tables._table import Field, TextArray
+
+_LOGGER = logging.getLogger(__name__)
+
+
+def matched(
+    table: Table, found: MapFile, paths: tuple[Path, Path], *, by_order: bool
+) -> tuple[Table, MapFile]:
+    """Return both, with the same points in the same rows."""
+    if not by_order:
+        table, found = _with_ids(table, found, paths)
+        if table.ids is not None and found.ids is not None:
+            return table, found.in_order(_order(table.ids, found.ids))
+    n = table.X.shape[0]
+    if len(found.Y) != n:
+        raise TableError(
+            f"{paths[1]} has {len(found.Y):,} points, and the data {n:,} rows; give the map of "
+            "these data, or ids in both to match them by (--id, --map-id)."
+        )
+    if not by_order and (table.ids is not None or found.ids is not None):
+        named, other = (0, 1) if table.ids is not None else (1, 0)
+        warn(
+            f"{paths[named]} has ids, and no column of {paths[other]} has the same: points are "
+            f"matched by their order. Name the column of ids ({('--id', '--map-id')[other]}), or "
+            "say that the order is the same (--by-order)."
+        )
+    else:
+        _LOGGER.info("points are matched by their order")
+    return table, found
+
+
+def _with_ids(table: Table, found: MapFile, paths: tuple[Path, Path]) -> tuple[Table, MapFile]:
+    """Where one of them has ids, look for the same in the other."""
+    if table.ids is None and found.ids is not None:
+        name = _same(table.fields, found.ids)
+        if name is not None:
+            _LOGGER.info("%r of %s are the ids of the map", name, paths[0].name)
+            return replace(table, ids=as_text(table.fields[name])), found
+    if found.ids is None and table.ids is not None:
+        name = _same(found.columns, table.ids)
+        if name is not None:
+            _LOGGER.info("%r of %s are the ids of the data", name, paths[1].name)
+            return table, replace(found, ids=as_text(found.columns[name]))
+    return table, found
+
+
+def _same(columns: Mapping[str, Field], ids: TextArray) -> str | None:
+    """Return the column that has the same names, each of them once, in any order."""
+    wanted = set(ids.tolist())
+    if len(wanted) < len(ids):
+        return None
+    texts = ((name, c) for name, c in columns.items() if c.dtype.kind == "O" and len(c) == len(ids))
+    return next((name for name, column in texts if set(column.tolist()) == wanted), None)
+
+
+def _order(ids: TextArray, of_map: TextArray) -> IntArray:
+    try:
+        return align(ids, of_map)
+    except TableError as error:
+        text = str(error).rstrip(".")
+        raise TableError(f"{text}, or match rows by their order (--by-order).") from error
