@@ -19,10 +19,11 @@ from dtsne import DTSNE
 from dtsne._neighbors import nearest_neighbors
 from dtsne._threads import limited_threads
 from dtsne.account import Account, account_of
-from dtsne.account._bootstrap import interval, resampled_spreads, spread
+from dtsne.account._bootstrap import distinct, interval, resampled_spreads
 from dtsne.account._islands import _ends, island_sizes, smallest_size
 from dtsne.datasets import load
-from dtsne.quality import cluster_radius_ratios, evaluate
+from dtsne.quality import cluster_radius_ratios, evaluate, neighbor_recall
+from dtsne.quality._clusters import spread
 
 quick = settings(max_examples=10, deadline=None)
 seeds = st.integers(0, 2**32 - 1)
@@ -102,7 +103,7 @@ def test_points_match_brute_force():
 def test_whole_is_what_evaluate_finds(metric):
     X, Y, labels = blobs()
     options = {"k": 12, "k_neighborhood": 6, "metric": metric, "max_rows": 50}
-    account = account_of(X, Y, labels=labels, n_bootstrap=10, **options)
+    account = account_of(X, Y, labels=labels, n_bootstrap=0, **options)
     assert account.whole.as_dict() == evaluate(X, Y, labels=labels, **options).as_dict()
     assert "50 of 120 rows" in account.whole.sampled
     assert "50 of 120 rows" in page(account)
@@ -167,7 +168,102 @@ def test_groups_without_a_spread_are_named_and_not_compared():
     assert "nan" not in str(account)
 
 
+def test_a_reference_is_a_group_whose_width_means_something():
+    X, Y, _ = blobs(n=320)
+    order = np.argsort(X[:, 0], kind="stable")
+    labels = np.empty(320, int)
+    labels[order] = np.repeat(np.arange(7), [80, 40, 40, 40, 40, 40, 40])  # slices of the data
+    Y = X[:, :2].copy()
+    torn = np.flatnonzero(labels == 0)[:40]
+    Y[torn] += 500.0
+    account = account_of(X, Y, labels=labels, **OPTIONS)
+    assert account.groups.caveat[0] == "torn"
+    reference = account.ratios.reference[0]
+    assert reference != 0  # though it is the largest
+    assert account.groups.reliable[reference]
+    assert (account.ratios.reference == reference).all()
+    of_torn = account.ratios.group == 0
+    assert account.ratios.caveat[of_torn].tolist() == ["0 is torn"]
+    assert not account.ratios.reliable[of_torn].any()
+
+
+def test_what_is_in_pieces_in_the_data_is_not_torn_by_the_map(rng):
+    X = rng.normal(size=(200, 2))
+    X[:40] += np.repeat([[50.0, 0], [-50.0, 0]], 20, axis=0)  # half of them here, half there
+    X[40:44] += 200.0  # of four points nothing is said
+    labels = np.repeat(["pieces", "few", "rest"], [40, 4, 156])
+    Y = X.copy()
+    Y[[*range(5, 10), *range(25, 30)]] += 300.0
+    Y[42:44] += 500.0
+    groups = account_of(X, Y, labels=labels, **OPTIONS | {"k_neighborhood": 3}).groups
+    assert (groups.piece_map < 0.9 * groups.piece_data).tolist() == [True, True, False]
+    assert not (groups.caveat == "torn").any()
+
+
+def test_many_torn_groups_are_not_all_named():
+    X = np.repeat(np.arange(12.0) * 100, 20)[:, None] + np.arange(240)[:, None] % 20 * [1.0, 0.5]
+    Y = X.copy()
+    Y[::2] += 1e5  # every group in two
+    account = account_of(X, Y, labels=np.arange(240) // 20, **OPTIONS)
+    assert (account.groups.caveat == "torn").all()
+    assert "7 (50%, 100%) and 4 more. In brackets" in page(account)
+    assert account.readings[1].startswith("Widths of groups: nothing can be said, as fewer than")
+
+
 # The bootstrap
+
+
+def test_groups_of_copies_have_no_intervals(rng):
+    """Resamples of copies of one point have no spread, to which no interval can reach."""
+    X, Y, labels = blobs(n=150)
+    labels[labels == "C"] = "B"
+    mostly = np.flatnonzero(labels == "B")
+    X[mostly[3:]] = X[mostly[3]]
+    account = account_of(X, Y, labels=labels, **OPTIONS)
+    assert np.isfinite(account.ratios.data).all()
+    assert np.isnan(account.ratios.data_low).all()
+    assert np.isnan(account.ratios.drawn_low).all()
+    X[mostly[:5]] = rng.normal(size=(5, 4))  # of 100, few enough to be missed by 1 % of resamples
+    ratios = account_of(X, Y, labels=labels, **OPTIONS).ratios
+    assert (np.isnan(ratios.data_low) | (ratios.data_high < 1e3)).all()
+    assert not distinct(np.repeat(rng.normal(size=(4, 3)), 9, axis=0), 5)
+    assert distinct(np.repeat(rng.normal(size=(5, 3)), 9, axis=0), 5)
+
+
+def test_resamples_without_a_spread_are_nan():
+    points = np.zeros((30, 2))
+    points[0] = 1.0
+    found = resampled_spreads([points], 2000, np.random.default_rng(0))[0]
+    missed = (1 - 1 / 30) ** 30
+    assert np.isnan(found).mean() == pytest.approx(missed, rel=0.1)
+    assert np.nanmin(found) > 0.1
+    assert np.isnan(interval(found)).all()
+    few = np.where(np.arange(2000) < 10, np.nan, np.abs(found))
+    assert np.isfinite(interval(np.nan_to_num(few[10:], nan=1.0))).all()
+
+
+def test_data_and_map_are_resampled_together(rng):
+    """So what the map draws too wide is known far better than the widths are."""
+    X = np.vstack([rng.normal(size=(40, 3)), 3 * rng.normal(size=(40, 3)) + 20])
+    labels = np.repeat(["a", "b"], 40)
+    ratios = account_of(X, np.where(labels == "b", 1.5, 1.0)[:, None] * X, labels=labels).ratios
+    close(ratios.drawn, 1.5)
+    close(np.stack([ratios.drawn_low, ratios.drawn_high]), 1.5)
+    assert ratios.map_high[0] / ratios.map_low[0] > 1.3
+    assert ratios.sentences[0].endswith("in the map: 1.50 (1.50–1.50) times what it should be.")
+    assert "should be" not in account_of(X, X, labels=labels).ratios.sentences[0]
+
+
+def test_other_labels_do_not_change_an_interval():
+    X, Y, labels = blobs()
+    options = OPTIONS | {"n_bootstrap": 200}
+    before = account_of(X, Y, labels=labels, **options).ratios
+    more = labels.astype("<U9")
+    more[np.flatnonzero(labels == "C")[:10]] = "AA, first"
+    after = account_of(X, Y, labels=more, **options).ratios
+    row = np.flatnonzero((after.group == "B") & (after.reference == "A"))[0]
+    assert after.data_low[row] == before.data_low[0]
+    assert after.map_high[row] == before.map_high[0]
 
 
 def test_resampled_spreads_are_those_of_the_points_drawn(rng):
@@ -303,44 +399,87 @@ def test_few_points_see_an_end_by_chance(rng):
         assert (ends > 0).mean() < 0.04
 
 
-def test_labels_say_the_size_of_a_cluster_too():
-    X, Y, _ = blobs(n=120)
-    labels = np.where(np.arange(120) % 12 == 0, "few", "many")  # ten, in no cluster of their own
-    options = OPTIONS | {"perplexity": 10}
-    assert not account_of(X, Y, **options).points.perplexity_too_large.any()
-    account = account_of(X, Y, labels=labels, **options)
+def test_labels_of_clusters_say_their_size_too(rng):
+    X = np.vstack([rng.normal(size=(100, 2)), rng.normal(size=(12, 2)) * 0.4 + 2.5])
+    labels = np.repeat(["many", "few"], [100, 12])  # which touch, so that there is no gap
+    options = OPTIONS | {"perplexity": 12}
+    assert not account_of(X, X, **options).points.perplexity_too_large.any()
+    account = account_of(X, X, labels=labels, **options)
     np.testing.assert_array_equal(account.points.perplexity_too_large, labels == "few")
     np.testing.assert_array_equal(account.points.unreliable, labels == "few")
     close(account.groups.share_unreliable, [1.0, 0.0])
-    assert "are in clusters of 10 points, too few for a perplexity of 10" in page(account)
+    assert account.groups.reliable.tolist() == [False, True]
+    assert "are in clusters of 12 points (few), too few for a perplexity of 12" in page(account)
+    assert "(few is too small for the perplexity: such widths mean nothing.)" in page(account)
 
 
-def test_copies_have_no_radius_and_no_scale(rng):
+def test_labels_that_are_no_clusters_are_not_too_small():
+    """Donors, batches and conditions lie among the points of others, whose σ is right."""
+    X, Y, _ = blobs(n=240)
+    batches = np.random.default_rng(0).integers(12, size=240)
+    options = OPTIONS | {"perplexity": 30}
+    account = account_of(X, Y, labels=batches, **options)
+    np.testing.assert_array_equal(
+        account.points.unreliable, account_of(X, Y, **options).points.unreliable
+    )
+    assert not account.points.perplexity_too_large.any()
+    assert account.groups.below_perplexity.all()
+    assert account.groups.reliable.all()
+    assert account.groups.own_neighbors.max() < 0.3
+    assert not account.ratios.caveat.any()
+    alone = account_of(X, Y, labels=np.arange(240) == 5, **options)  # one point is no cluster
+    assert not alone.points.perplexity_too_large.any()
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-12])
+def test_copies_have_no_radius(rng, noise):
+    """Nor those that went through somebody's principal components, and differ by rounding."""
     X = rng.normal(size=(100, 2))
     X[:30] = X[0]
     X[50] = X[51]
     Y = X + 1e-6 * rng.normal(size=(100, 2))
-    sigma = np.ones(100)
-    sigma[:30] = 0.01
-    account = account_of(X, Y, sigma=sigma, **OPTIONS)
+    account = account_of(X + noise * rng.normal(size=X.shape), Y, **OPTIONS)
     points, repeated = account.points, np.arange(100) < 30
     np.testing.assert_array_equal(np.isnan(points.log_radius_data), repeated)
     np.testing.assert_array_equal(np.isnan(points.density_residual), repeated)
-    np.testing.assert_array_equal(points.sigma_at_bound, repeated)
     np.testing.assert_array_equal(points.unreliable, repeated)
     np.testing.assert_array_equal(np.flatnonzero(points.copy), [*range(30), 50, 51])
-    assert "sigma_at_bound: 30 of 100 points" in page(account)
-    given_copies = account_of(X, Y, copies=repeated, **OPTIONS)
-    np.testing.assert_array_equal(given_copies.points.copy, repeated)
+    assert "copy: 32 of 100 points (32.0%) have copies, and 30 so many that" in page(account)
+    assert points.sigma_at_bound is None
 
 
-def test_neighbours_equally_far_are_equally_good():
+def test_most_points_may_be_copies_and_few_far_out(rng):
+    X = rng.normal(size=(200, 2))
+    X[:130] = X[0] + 1e-13 * rng.normal(size=(130, 2))
+    np.testing.assert_array_equal(account_of(X, X, **OPTIONS).points.copy, np.arange(200) < 130)
+    X = rng.normal(size=(200, 2))
+    X[0] = 1e9
+    assert not account_of(X, X, **OPTIONS).points.copy.any()
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
+def test_neighbours_equally_far_are_equally_good(metric):
     X = np.repeat(np.arange(10.0)[:, None] ** 2, 9, axis=0)  # ten times nine copies
     rng = np.random.default_rng(0)
     Y = np.hstack([X, X]) + 1e-3 * rng.normal(size=(90, 2))
-    account = account_of(X, Y, k=20, k_neighborhood=4)
-    assert (account.points.neighbor_recall == 1).all()
-    assert account.whole.neighbor_recall < 1  # by their indices
+    for k in (4, 20, 40):  # as many neighbours as are searched for
+        account = account_of(X, Y, k=k, k_neighborhood=4, metric=metric)
+        if metric == "euclidean" or k > 4:  # lists that end among the copies do not know the rest
+            assert (account.points.neighbor_recall == 1).all()
+            assert account.whole.neighbor_recall == 1
+
+
+def test_the_recall_of_the_whole_is_that_of_the_points():
+    rng = np.random.default_rng(0)
+    X = rng.integers(3, size=(150, 3)).astype(float)  # many equally far, and copies
+    Y = rng.normal(size=(150, 2)) + X[:, :2]
+    account = account_of(X, Y, **OPTIONS)
+    assert account.whole.neighbor_recall == pytest.approx(account.points.neighbor_recall.mean())
+    assert account.whole.neighbor_recall == neighbor_recall(X, Y, k=6)
+    reach = np.sort(cdist(X, X) + np.diag(np.full(150, np.inf)), axis=1)[:, 5:6]
+    in_map = sorted_neighbors(Y)[0][:, :6]
+    kept = np.take_along_axis(cdist(X, X), in_map, axis=1) <= reach + 1e-9
+    close(account.points.neighbor_recall, kept.mean(axis=1))
 
 
 def test_a_point_torn_from_its_neighbours_is_unreliable():
@@ -375,7 +514,6 @@ def test_reading_a_map_that_keeps_densities(three_gaussians):
     assert neighbours.startswith("Neighbours can be trusted:")
     assert distances.startswith("Distances between clusters can be read:")
     assert not account.points.perplexity_too_large.any()
-    assert not account.points.sigma_at_bound.any()
     assert np.abs(account.groups.drawn - 1).max() < 0.1
 
 
@@ -399,7 +537,9 @@ def test_a_group_in_two_places_is_torn():
     close(account.groups.piece_data, 1.0)
     close(account.groups.piece_map, [1.0, 0.6, 1.0])
     assert "Torn into pieces by the map: B (60%, 100%)." in page(account)
-    assert "(of 2 of 3 groups, the others being torn or unreliable)" in account.readings[1]
+    assert "(of 2 of 3 groups, the others being torn, too small or" in account.readings[1]
+    assert account.groups.caveat.tolist() == ["", "torn", ""]
+    assert "in the map. (B is torn: such widths mean nothing.)" in page(account)
 
 
 def test_radii_beyond_a_cluster_say_nothing_of_density():
@@ -490,6 +630,86 @@ def test_labels_cannot_break_the_tables_of_markdown():
     markdown = account_of(X, Y, labels=labels, **OPTIONS).to_markdown()
     assert "| a\\|b\\* | 30 |" in markdown
     assert "<c>" not in markdown
+
+
+def test_no_label_breaks_the_lines_of_a_page():
+    X, Y, _ = blobs(n=60)
+    labels = np.where(np.arange(60) < 30, "a\n`b`_c_[d](e)", "\\x & y")
+    account = account_of(X, Y, labels=labels, **OPTIONS)
+    assert "| a \\`b\\`\\_c\\_\\[d\\](e) | 30 |" in account.to_markdown()
+    assert "| \\\\x &amp; y | 30 |" in account.to_markdown()
+    assert any(line.startswith("a `b`_c_[d](e) ") for line in str(account).splitlines())
+
+
+def test_labels_of_dates_are_text_everywhere():
+    X, Y, _ = blobs()
+    days = np.array(["2024-01-09", "2024-01-10"], "datetime64[ns]")[np.arange(120) % 2]
+    days[:3] = np.datetime64("NaT")
+    account = account_of(X, Y, labels=days, **OPTIONS)
+    expected = ["2024-01-09", "2024-01-10"]
+    assert account.groups.label.tolist() == expected
+    assert json.loads(account.to_json())["groups"]["label"] == expected
+    assert account.to_polars("groups")["label"].to_list() == expected
+    assert account.points.label[:4].tolist() == [None, None, None, "2024-01-10"]
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_labels_keep_their_kind_and_order(missing):
+    import pandas as pd
+
+    X, Y, _ = blobs()
+    numbers = pd.Series(np.arange(120) % 12)
+    codes = numbers.where(numbers > 0) if missing else numbers  # floats where some are missing
+    expected = list(range(1 if missing else 0, 12))
+    text = codes.map(lambda c: f"c{c:.0f}", na_action="ignore")
+    ordered = pd.Categorical(text, categories=["empty", *(f"c{c}" for c in reversed(range(12)))])
+    given = {
+        "float": (codes, expected),
+        "Int64": (codes.astype("Int64"), expected),
+        "categories of numbers": (pd.Categorical(codes), expected),
+        "text": (text, [f"c{c}" for c in expected]),
+        "categories": (ordered, [f"c{c}" for c in reversed(expected)]),
+        "a column of them": (pd.Series(ordered), [f"c{c}" for c in reversed(expected)]),
+    }
+    for labels, names in given.values():
+        account = account_of(X, Y, labels=labels, **OPTIONS)
+        assert account.groups.label.tolist() == names
+        assert (account.points.label[0] is None) == missing
+        read = Account.from_json(account.to_json())
+        assert read.points.label.tolist() == account.points.label.tolist()
+        assert read.groups.label.tolist() == names
+
+
+def test_words_are_among_the_plain_values(account):
+    values = account.as_dict()
+    assert values["readings"] == list(account.readings)
+    assert values["comparisons"] == list(account.ratios.sentences)
+    assert "drawn" in values["groups"]
+    assert "drawn" in account.to_pandas("groups")
+    assert account.to_polars("ratios")["drawn_low"].len() == 3
+
+
+def test_what_a_verdict_leaves_out_is_said():
+    X, labels, _ = load("2D-samples")
+    said = page(account_of(X, X, labels=labels, n_bootstrap=0))
+    assert "(of the 88% of points whose room is known)" in said
+    assert "These figures are of all points" in said
+    said = page(account_of(X, X, labels=labels, n_bootstrap=0, k=50))
+    assert "whose room is known" not in said
+    assert "These figures are of all points" not in said
+
+
+@pytest.mark.parametrize(
+    ("labels", "why"),
+    [
+        (["a"] * 120, "there is only one group"),
+        (["a"] + ["b"] * 119, "fewer than two groups have more than one point"),
+    ],
+)
+def test_widths_that_cannot_be_compared_are_said_not_to_be(labels, why):
+    X, Y, _ = blobs()
+    reading = account_of(X, Y, labels=labels, **OPTIONS).readings[1]
+    assert reading.startswith(f"Widths of groups: nothing can be said, as {why}")
 
 
 def test_tables_of_groups_need_labels():
@@ -598,9 +818,14 @@ def test_maps_of_any_dimension(n_axes):
         ({"sigma": np.ones(119)}, ValueError, "sigma has shape"),
         ({"sigma": np.zeros(120)}, ValueError, "sigma has values that are not positive"),
         ({"perplexity": 1}, ValueError, "perplexity=1 has to be above 1 and below 120"),
-        ({"copies": np.zeros(120)}, ValueError, "copies is float64"),
-        ({"n_bootstrap": -1}, ValueError, "n_bootstrap=-1 is not a number of resamples"),
+        ({"labels": np.array([1, "a", None, 2] * 30, object)}, ValueError, "labels mix kinds"),
+        ({"n_bootstrap": -1}, ValueError, "n_bootstrap=-1 is too few resamples"),
+        ({"n_bootstrap": 1}, ValueError, "n_bootstrap=1 is too few .* from 100 to"),
+        ({"n_bootstrap": 200.0}, TypeError, "n_bootstrap=200.0 has to be an integer"),
         ({"max_rows": 2}, ValueError, "max_rows=2 is too few"),
+        ({"max_rows": 100.5}, TypeError, "max_rows=100.5 has to be an integer"),
+        ({"random_state": -1}, ValueError, "random_state=-1 has to be at least 0"),
+        ({"random_state": "a"}, TypeError, "random_state='a' has to be an integer"),
         ({"neighbors": 5}, TypeError, "neighbors has to be a pair"),
         ({"neighbors": csr_array((120, 120))}, ValueError, "no neighbours other than itself"),
     ],
@@ -614,7 +839,7 @@ def test_bad_input_is_refused(change, error, message):
 
 def test_a_k_too_large_is_lowered_and_said():
     X, Y, labels = blobs(n=60)
-    account = account_of(X, Y, labels=labels, n_bootstrap=10)
+    account = account_of(X, Y, labels=labels, n_bootstrap=0)
     assert account.whole.k == 29
     assert "k 100 → 29 (less than half of 60 points)" in page(account)
 

@@ -278,4 +278,4 @@ def test_report_of_given_neighbours_and_tensors_on_a_device():
     model = DTSNE(perplexity=15, max_iter=20, tol=0, neighbors=graph, device=DEVICE).fit(tensor(X))
     found = model.report()
     assert np.isfinite(found.whole.distance_correlation)
-    assert found.to_json() == model.report(tensor(X)).to_json()
+    assert found.to_json() == model.report(X=tensor(X)).to_json()

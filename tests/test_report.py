@@ -58,16 +58,16 @@ def test_a_model_leaves_the_data_behind_and_takes_it_again(blobs, model):
     data = X.tobytes()[:64]
     assert data not in pickle.dumps(model)
     for other in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
-        with pytest.raises(ValueError, match=r"report\(X\)"):
+        with pytest.raises(ValueError, match=r"report\(X=…\)"):
             other.report()
-        assert other.report(X, labels).to_json() == model.report(labels=labels).to_json()
+        assert other.report(labels, X=X).to_json() == model.report(labels=labels).to_json()
 
 
 def test_what_is_not_the_data_of_the_fit_is_refused(blobs, model):
     with pytest.raises(ValueError, match="X has 100 rows and the map has 400"):
-        model.report(blobs[0][:100])
+        model.report(X=blobs[0][:100])
     with pytest.raises(ValueError, match="features"):
-        model.report(np.ones((400, 5)))
+        model.report(X=np.ones((400, 5)))
 
 
 def test_a_model_that_is_not_fitted_says_so():
@@ -153,8 +153,8 @@ def test_parameters_set_after_the_fit_change_no_report():
     before = model.report().to_json()
     model.set_params(n_pcs=2, metric="cosine")
     assert model.report().to_json() == before
-    assert model.report(X).to_json() == before
-    assert pickle.loads(pickle.dumps(model)).report(X).to_json() == before
+    assert model.report(X=X).to_json() == before
+    assert pickle.loads(pickle.dumps(model)).report(X=X).to_json() == before
 
 
 def test_an_account_is_not_given_beside_labels(blobs, model):

@@ -17,7 +17,9 @@ from dtsne._backend import backend_for
 from dtsne._calibration import CalibrationPlan
 from dtsne._checkpoint import open_checkpoints
 from dtsne._estimate import Job
+from dtsne._fingerprint import fingerprint
 from dtsne._input import fitting_perplexity
+from dtsne._kept import Kept
 from dtsne._kinds import is_tensor, kind_of
 from dtsne._messages import shown_messages, warn
 from dtsne._optimizer import PAPER, SCALED, Checkpoint, Rule, Schedule, State, descend
@@ -144,7 +146,10 @@ class DTSNE(
     Attributes
     ----------
     embedding_ : ndarray of shape (n, n_components)
-        The map. One unit is the median of `sigma_`.
+        The map. One unit is `map_unit_` in the data.
+    map_unit_ : float
+        The median of `sigma_`, over the points that have a scale: those with more copies than the
+        perplexity have none.
     kl_divergence_ : float
         KL(P‖Q) of the map, for its final kernel scales.
     n_iter_ : int
@@ -287,7 +292,8 @@ class DTSNE(
             with progress.phase("preparing"):
                 checked = self._check_data(X)
                 data = backend.prepare(checked, **self._preparation())
-            self._run(data, backend, n_threads, kind_of(X, checked), progress)
+                numbers = fingerprint(checked)
+            self._run(data, backend, n_threads, kind_of(X, checked), numbers, progress)
         embedding: FloatArray = self.embedding_
         return embedding
 
@@ -331,7 +337,13 @@ class DTSNE(
         return {"metric": self.metric, "n_pcs": self.n_pcs, "neighbors": self.neighbors}
 
     def _run(
-        self, data: Data, backend: Backend, n_threads: int, kind: Kind, progress: Progress
+        self,
+        data: Data,
+        backend: Backend,
+        n_threads: int,
+        kind: Kind,
+        numbers: FloatArray,
+        progress: Progress,
     ) -> None:
         n = len(data)
         perplexity = fitting_perplexity(self.perplexity, n)
@@ -384,8 +396,14 @@ class DTSNE(
                 perplexity_=perplexity,
                 neighbor_recall_=problem.recall,
                 timings_=timings.cpu,
-                _data=data,
-                _prepared_with=self._preparation(),
+                map_unit_=problem.unit * data.unit,
+                _kept=Kept(
+                    data=data,
+                    lists=problem.lists,
+                    prepared_with=self._preparation(),
+                    fingerprint=numbers,
+                    at_bound=problem.in_order_of_rows(problem.at_bound),
+                ),
             )
 
     def _job(

@@ -91,7 +91,7 @@ def _record(model: DTSNE, account: Account, params: Mapping[str, Any]) -> dict[s
         "readings": _text(account.readings),
     }
     if account.groups is not None and account.ratios is not None:
-        record["groups"] = {**_columns(account.groups), "drawn": account.groups.drawn}
+        record["groups"] = _columns(account.groups)
         if len(account.ratios):
             record["ratios"] = {
                 **_columns(account.ratios),
