@@ -148,8 +148,7 @@ class DTSNE(
     embedding_ : ndarray of shape (n, n_components)
         The map. One unit is `map_unit_` in the data.
     map_unit_ : float
-        The median of `sigma_`, over the points that have a scale: those with more copies than the
-        perplexity have none.
+        What one unit of the map is in the data: the median of `sigma_`.
     kl_divergence_ : float
         KL(P‖Q) of the map, for its final kernel scales.
     n_iter_ : int

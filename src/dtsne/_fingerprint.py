@@ -1,8 +1,8 @@
 """A few numbers that tell one table from another, to refuse data that a model was not fitted on.
 
-They are bilinear, w·X·v with random w and v, so that rows in another order give others, and each is
-of the size of X: rounding, by float32 or by another order of sums, changes it by far less than
-another table does.
+They are w·X·v with random w and v, in units of their usual size, so that rows in another order give
+others: rounding, by float32 or by another order of sums, changes them by far less than another
+table does. Beside them is the largest value, for the scale.
 """
 
 from __future__ import annotations
@@ -11,38 +11,43 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtsne._arrays import to_host
+from dtsne._arrays import like, to_host
 
 if TYPE_CHECKING:
     from dtsne._typing import FloatArray
 
 _N_NUMBERS = 3
-# Of the size of a table; rounding in float32 is a hundred times less.
+_ROWS_AT_ONCE = 2**16
+# Rounding in float32 is a hundred times less.
 _TOLERANCE = 1e-5
 
 
 def fingerprint(X: Any) -> FloatArray:
-    """Return the numbers of a table, dense, sparse or a tensor, and its size."""
+    """Return the numbers of a table: dense, sparse or a tensor."""
     rng = np.random.default_rng(0)
     n, d = X.shape
     w, v = rng.normal(size=(_N_NUMBERS, n)), rng.normal(size=(_N_NUMBERS, d))
-    sums = _product(w, X)
-    # Of the squares of the products, so that no entry overflows that the sums do not.
-    size = np.sqrt((sums**2).sum() / _N_NUMBERS)
-    return np.append((sums * v).sum(axis=1), size)
+    largest = max(float(X.max()), -float(X.min()))
+    # In its unit, as sums and squares of the values themselves may leave the range of floats.
+    sums = _product(w / largest, X)
+    numbers = (sums * v).sum(axis=1) / np.sqrt((sums**2).sum() / _N_NUMBERS)
+    return np.append(numbers, largest)
 
 
 def same_data(one: FloatArray, other: FloatArray) -> bool:
     """Say whether two fingerprints are of the same table."""
-    return bool(np.abs(one - other).max() <= _TOLERANCE * max(one[-1], other[-1]))
+    return bool(
+        np.abs(one[:-1] - other[:-1]).max() <= _TOLERANCE
+        and abs(one[-1] - other[-1]) <= _TOLERANCE * one[-1]
+    )
 
 
 def _product(w: FloatArray, X: Any) -> FloatArray:
     if hasattr(X, "toarray"):  # sparse
         return np.asarray((X.T @ w.T).T, np.float64)
-    if isinstance(X, np.ndarray):
-        return np.asarray(w @ X, np.float64)
-    import torch
-
-    weights = torch.as_tensor(w, dtype=X.dtype, device=X.device)
-    return np.asarray(to_host(weights @ X), np.float64)
+    sums = np.zeros((len(w), X.shape[1]))
+    for begin in range(0, len(X), _ROWS_AT_ONCE):  # in float64, a part at a time
+        part = slice(begin, begin + _ROWS_AT_ONCE)
+        rows = X[part].astype(np.float64) if isinstance(X, np.ndarray) else X[part].double()
+        sums += to_host(like(w[:, part], rows) @ rows)
+    return sums

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
-from dtsne._arrays import to_host
+from dtsne._arrays import copy_of, to_host
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,17 +28,18 @@ _NOT_PICKLED = ("data", "lists")
 
 @dataclass(frozen=True, eq=False)
 class Lists:
-    """The nearest neighbours of all points, on the host, from near to far."""
+    """The nearest neighbours of all points, from near to far, where they were found."""
 
-    indices: IntArray
-    distances: FloatArray
+    indices: Any
+    distances: Any
     recall: float
 
     def nearest(self, k: int) -> tuple[IntArray, FloatArray, float] | None:
-        """Return what a search for k neighbours found; None if fewer were kept."""
+        """Return what a search for k neighbours found, on the host; None if fewer were kept."""
         if k > self.indices.shape[1]:
             return None
-        return self.indices[:, :k], self.distances[:, :k], self.recall
+        distances: FloatArray = to_host(self.distances[:, :k]).astype(float)
+        return to_host(self.indices[:, :k]), distances, self.recall
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,5 +80,4 @@ def kept_lists(
     if not data.has_all_distances or _BYTES_LISTED * n * n_kept > _MOST_BYTES:
         return None
     # In memory of their own, as a view would keep the whole lists.
-    near = to_host(indices[:, :n_kept]).copy()
-    return Lists(near, to_host(distances[:, :n_kept]).astype(float), recall)
+    return Lists(copy_of(indices[:, :n_kept]), copy_of(distances[:, :n_kept]), recall)

@@ -26,6 +26,9 @@ _COLUMNS = {
     "unreliable": "unreliable",
 }
 
+# Columns of groups that are labels, which are categories here, and so text.
+_LABELS = frozenset({"label", "group", "reference"})
+
 
 @dataclass(frozen=True, eq=False)
 class Entries:
@@ -71,6 +74,11 @@ def entries_of(
         obs={f"{key}_{name}": points[column] for name, column in _COLUMNS.items()},
         uns={key: _record(model, account, params or {})},
     )
+
+
+def is_ours(entry: Any) -> bool:
+    """Say whether an entry of uns is one that this tool left."""
+    return hasattr(entry, "keys") and {"params", "kl_divergence", "readings"} <= set(entry.keys())
 
 
 def _record(model: DTSNE, account: Account, params: Mapping[str, Any]) -> dict[str, Any]:
@@ -119,9 +127,9 @@ def _known(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _columns(table: Table) -> dict[str, Any]:
-    """Return the columns, those that are no numbers as text."""
+    """Return the columns, labels and those that are no numbers as text."""
     return {
-        name: values if values.dtype.kind in "iufb" else _text(values)
+        name: values if values.dtype.kind in "iufb" and name not in _LABELS else _text(values)
         for name, values in table.columns().items()
     }
 
