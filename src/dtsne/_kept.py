@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 # Neighbours for each unit of perplexity that a report looks at, to find clusters too small for it;
 # and for small perplexities, those that a map should keep.
 _LISTED_PER_PERPLEXITY, _FEWEST_LISTED = 1.25, 16
-# An index (int32) and a distance (float64) each; so many bytes are those of 89,000 points at a
-# perplexity of 100. Of more, a model would hold gigabytes for a report that nobody may ask for.
+# An index (int32) and a distance (float64) each; so many bytes are those of 44,000 points at a
+# perplexity of 100, and little beside what their fit takes. Of a million, a model would hold more
+# than a gigabyte for a report that nobody may ask for.
 _BYTES_LISTED = 4 + 8
-_MOST_BYTES = 2**27
+_MOST_BYTES = 2**26
 # Too large for a file, or only there to save time; a model that is loaded is given the data again.
 _NOT_PICKLED = ("data", "lists")
 
@@ -76,8 +77,17 @@ def kept_lists(
 ) -> Lists | None:
     """Keep the beginnings of lists, unless they are large, or were given and not searched for."""
     n, n_found = indices.shape
-    n_kept = min(n_found, max(_FEWEST_LISTED, ceil(_LISTED_PER_PERPLEXITY * perplexity)))
+    n_kept = min(n_found, _n_reported(perplexity))
     if not data.has_all_distances or _BYTES_LISTED * n * n_kept > _MOST_BYTES:
         return None
     # In memory of their own, as a view would keep the whole lists.
     return Lists(copy_of(indices[:, :n_kept]), copy_of(distances[:, :n_kept]), recall)
+
+
+def most_bytes_kept(n: int, perplexity: float) -> int:
+    """Return what the lists of n points may take; more points never have less."""
+    return min(_BYTES_LISTED * n * _n_reported(perplexity), _MOST_BYTES)
+
+
+def _n_reported(perplexity: float) -> int:
+    return max(_FEWEST_LISTED, ceil(_LISTED_PER_PERPLEXITY * perplexity))

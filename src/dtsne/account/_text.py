@@ -142,7 +142,8 @@ def _explain_intervals(account: Account) -> str:
         return ""
     return (
         "In brackets: 95% intervals over the choice of the points (bootstrap). Those of the map "
-        "take the map as it is, and do not say what another fit would draw."
+        "take the map as it is, and do not say what another fit would draw. What a ratio should be "
+        "is that in the data; where nothing is said of it, the points leave that open."
     )
 
 

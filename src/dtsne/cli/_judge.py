@@ -63,10 +63,11 @@ def judge(
         with mistakes():
             prepared = CpuBackend().prepare(model._check_data(table.X), **model._preparation())
         _say_what_is_compared(table, model)
+        known = Known.checked(len(found.Y), found.sigma, judging.perplexity)
         account = account_from(
             source_of(prepared, found.Y.astype(float)),
             Asked(for_account(groups), judging.reach, judging.k_neighborhood),
-            Known.checked(len(found.Y), found.sigma, judging.perplexity),
+            replace(known, at_bound=found.sigma_at_bound),
         )
     ids = table.ids if table.ids is not None else found.ids
     _write_tables(account, found.Y, ids, judging)

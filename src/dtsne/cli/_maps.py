@@ -63,6 +63,15 @@ class MapFile:
         usable = found is not None and np.isfinite(found).all() and (found > 0).all()
         return found if usable else None
 
+    @property
+    def sigma_at_bound(self) -> Field | None:
+        """Whether σ of each point is not one of the data, if the file has that beside σ."""
+        for name in ("sigma_at_bound", in_obs("sigma_at_bound")):
+            column = self.columns.get(name)
+            if column is not None and column.dtype.kind == "b" and self.sigma is not None:
+                return column
+        return None
+
 
 def read_map(
     path: Path,

@@ -78,7 +78,7 @@ def entries_of(
 
 def is_ours(entry: Any) -> bool:
     """Say whether an entry of uns is one that this tool left."""
-    return hasattr(entry, "keys") and {"params", "kl_divergence", "readings"} <= set(entry.keys())
+    return hasattr(entry, "keys") and {"params", "version", "n_iter"} <= set(entry.keys())
 
 
 def _record(model: DTSNE, account: Account, params: Mapping[str, Any]) -> dict[str, Any]:
