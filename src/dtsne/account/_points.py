@@ -11,7 +11,7 @@ import numpy as np
 from dtsne._arrays import to_host
 from dtsne.account._islands import island_sizes, smallest_size
 from dtsne.account._tables import PointTable
-from dtsne.quality._clusters import SAME
+from dtsne.quality._copies import rounding_of
 from dtsne.quality._neighborhoods import shares_kept
 from dtsne.quality._search import Neighborhoods, map_neighbors
 
@@ -31,8 +31,6 @@ LARGE_RESIDUAL = float(np.log(2.0))
 _MOSTLY_OWN = 0.5
 # More axes than the search by cells has.
 _MOST_AXES = 3
-# Of all radii: larger ones may be those of a few points far out.
-_COMMON = 0.95
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,13 +58,8 @@ class Found:
 
     @cached_property
     def rounding(self) -> float:
-        """The distance up to which points are copies: those of copies, too, may differ a little.
-
-        It is a small share of a typical radius, those that are themselves rounding left aside.
-        """
-        radii = self.distances[:, self.k - 1]
-        common = float(np.quantile(radii, _COMMON))
-        return SAME * float(np.median(radii[radii >= SAME * common]))
+        """The distance up to which points are copies."""
+        return rounding_of(self.distances[:, self.k - 1])
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dtsne.quality._copies import SAME
 from dtsne.quality._inputs import Metric, check_labels, check_spaces
 
 if TYPE_CHECKING:
@@ -17,10 +18,6 @@ if TYPE_CHECKING:
 
     from dtsne._labels import Groups
     from dtsne._typing import FloatArray, IntArray
-
-# Of a typical length: points that are nearer differ by rounding alone, as copies do that went
-# through somebody's principal components in float32.
-SAME = 1e-6
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtsne.quality._clusters import SAME
+from dtsne.quality._copies import SAME, rounding_of
 from dtsne.quality._inputs import (
     DEFAULT_MAX_ROWS,
     Metric,
@@ -170,8 +170,7 @@ def _shares_listed(found: Neighborhoods, k: int) -> FloatArray:
 
 def _limits(reach: FloatArray) -> FloatArray:
     """Return the distances that are no farther than some, but for rounding, as a column."""
-    typical = np.median(reach[reach > 0]) if reach.any() else 0.0
-    limits: FloatArray = reach + SAME * np.maximum(reach, typical)
+    limits: FloatArray = (1 + SAME) * reach + rounding_of(reach)
     return limits[:, np.newaxis]
 
 
