@@ -353,6 +353,15 @@ def test_radii_are_by_one_less_than_the_points():
     )
 
 
+def test_a_cluster_drawn_on_nearly_one_spot_has_a_radius():
+    """As locally linear embedding draws them: that is for the measure to say."""
+    X, _, labels = blobs(60)
+    Y = np.where(labels == labels[0], 1e-8, 1.0)[:, None] * X[:, :2]
+    found = quality.cluster_radius_ratios(X, Y, labels)
+    assert np.isfinite(found.error).all()
+    assert np.abs(found.error).max() > 1e6
+
+
 def test_cluster_radii_by_hand():
     X = np.array([[-1, 0, 0], [1, 0, 0], [10, 0, 3], [10, 0, -3], [5, 5, 5]])
     Y = np.array([[0, 0], [2, 0], [0, 9], [0, 5], [1, 1]])

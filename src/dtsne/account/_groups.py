@@ -59,10 +59,9 @@ def tabulate_groups(
 ) -> GroupTable:
     """Measure each group."""
     members, sizes = groups.members, groups.sizes
-    in_data, in_map = (
-        np.full(len(members), np.nan) if space is None else spreads(space, members)
-        for space in (source.data, source.map)
-    )
+    unknown = np.full(len(members), np.nan)
+    in_data = unknown if source.data is None else spreads(source.data, members)
+    in_map = spreads(source.map, members, same=0.0)
     piece_data = _largest_pieces(found.indices[:, : found.k_neighborhood], groups)
     piece_map = _largest_pieces(found.map_indices, groups)
     caveats = _caveats(groups, points, _is_torn(sizes, piece_data, piece_map))

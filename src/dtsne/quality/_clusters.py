@@ -92,8 +92,8 @@ def cluster_radius_ratios(
     Returns
     -------
     ClusterRadii
-        A label of one point, or of copies of one (to a millionth of the spread of all points), has
-        no radius: it is nan, and is passed over as the reference.
+        A label of one point, or of copies of one (in the data to a millionth of the spread of all
+        points), has no radius: it is nan, and is passed over as the reference.
     """
     spaces = check_spaces(X, Y, metric, device)
     return compare_radii(spaces.data, spaces.map, check_labels(labels, spaces.n))
@@ -101,7 +101,8 @@ def cluster_radius_ratios(
 
 def compare_radii(data: Any, map_: Any, groups: Groups) -> ClusterRadii:
     """Compare the radii of checked inputs."""
-    data_radii, map_radii = (spreads(points, groups.members) for points in (data, map_))
+    data_radii = spreads(data, groups.members)
+    map_radii = spreads(map_, groups.members, same=0.0)
     usable = np.flatnonzero(np.isfinite(data_radii) & np.isfinite(map_radii))
     if len(usable) == 0:
         unknown = np.full(len(groups.names), np.nan)
@@ -116,18 +117,23 @@ def compare_radii(data: Any, map_: Any, groups: Groups) -> ClusterRadii:
     )
 
 
-def spreads(points: Any, members: Sequence[IntArray]) -> FloatArray:
-    """Return the spread of each group of points; nan for a single point and copies of one."""
-    least = SAME * spread(points)
+def spreads(points: Any, members: Sequence[IntArray], same: float = SAME) -> FloatArray:
+    """Return the spread of each group of points; nan for a single point and copies of one.
+
+    Copies are those within the share `same` of the spread of all points. That of a map is 0: it is
+    as its method made it, and what draws a cluster on nearly one spot is to be told so.
+    """
+    least = same * spread(points)
     found = np.array([spread(points[of_group]) for of_group in members])
     return np.where(found > least, found, np.nan)
 
 
 def spread(points: Any) -> float:
-    """Root mean square distance of points to their mean, √(Σ|x − mean|² / (n − 1)); 0 for one.
+    """Root mean square distance of points to their mean, √(Σ|x − mean|² / (n − 1)); 0 for copies.
 
     By n − 1, as groups of few points would look narrower than they are.
     """
-    if len(points) < 2:
+    # Compared rather than computed: the mean of copies is a copy only up to rounding.
+    if (points == points[0]).all():
         return 0.0
     return math.sqrt(((points - points.mean(axis=0)) ** 2).sum() / (len(points) - 1))
