@@ -9,6 +9,7 @@ as arguments are searched for small clusters too, in subsets of 4000 points.
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from sklearn.decomposition import PCA
@@ -19,6 +20,13 @@ from dtsne._threads import limited_threads
 from dtsne.account._bootstrap import interval, resampled_spreads
 from dtsne.account._islands import island_sizes, smallest_size
 from dtsne.datasets import load
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from dtsne._typing import FloatArray
+
+Draw: TypeAlias = "Callable[[tuple[int, int], np.random.Generator], FloatArray]"
 
 PERPLEXITIES = (30, 50, 100, 165)
 SYNTHETIC = ("2D-samples", "2D-density", "G3-s", "G3-d", "G10-d", "U5-d", "digits")
@@ -64,12 +72,21 @@ def print_inflation() -> None:
         print(f"perplexity {perplexity}: {sigma / usual / np.sqrt(perplexity):.2f}")
 
 
-def coverage(d: int, sizes: tuple[int, int], rng: np.random.Generator) -> float:
-    """Share of the 95 % intervals for the ratio of two Gaussians that hold it."""
+def gaussian(shape: tuple[int, int], rng: np.random.Generator) -> FloatArray:
+    return rng.normal(size=shape)
+
+
+def heavy_tailed(shape: tuple[int, int], rng: np.random.Generator) -> FloatArray:
+    """Multivariate t of 3 degrees of freedom: few points far out make most of the spread."""
+    return rng.normal(size=shape) / np.sqrt(rng.chisquare(3, size=(shape[0], 1)) / 3)
+
+
+def coverage(draw: Draw, d: int, sizes: tuple[int, int], rng: np.random.Generator) -> float:
+    """Share of the 95 % intervals for the ratio of the spreads of two groups that hold it."""
     held = 0
     for _ in range(N_REPEATS):
         wide, narrow = (
-            resampled_spreads([spread * rng.normal(size=(n, d))], N_RESAMPLES, rng)[0]
+            resampled_spreads([spread * draw((n, d), rng)], N_RESAMPLES, rng)[0]
             for spread, n in zip((3.0, 1.0), sizes, strict=True)
         )
         low, high = interval(wide / narrow)
@@ -78,13 +95,15 @@ def coverage(d: int, sizes: tuple[int, int], rng: np.random.Generator) -> float:
 
 
 def print_coverage() -> None:
-    print("\nShare of the 95 % intervals that hold the true ratio of the spreads of two Gaussians")
-    print("| dimensions | points | share |\n|---|---|---|")
+    print("\nShare of the 95 % intervals that hold the true ratio of the spreads of two groups")
+    print("| dimensions | points | Gaussian | t, 3 degrees of freedom |\n|---|---|---|---|")
     rng = np.random.default_rng(0)
     with limited_threads(1):
         for d, n_wide, n_narrow in SHAPES:
-            share = coverage(d, (n_wide, n_narrow), rng)
-            print(f"| {d} | {n_wide} and {n_narrow} | {share:.1%} |")
+            shares = [
+                coverage(draw, d, (n_wide, n_narrow), rng) for draw in (gaussian, heavy_tailed)
+            ]
+            print(f"| {d} | {n_wide} and {n_narrow} |", *(f"{share:.1%} |" for share in shares))
 
 
 def main() -> None:

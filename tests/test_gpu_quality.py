@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.neighbors import NearestNeighbors
 
 from dtsne import DTSNE, quality
+from dtsne.account import account_of
 
 torch = pytest.importorskip("torch")
 
@@ -257,8 +260,8 @@ def test_report_of_a_model_on_a_device(options, monkeypatch):
     )
     found = model.report(labels=labels, max_rows=60)
     assert len(searched) == 2  # of all rows, and those of the sample
-    host = model._data.on_host()
-    monkeypatch.setattr(model, "_data", host)
+    host = replace(model._kept, data=model._kept.data.on_host(), lists=None)
+    monkeypatch.setattr(model, "_kept", host)
     expected = model.report(labels=labels, max_rows=60)
     assert len(searched) == 2
     assert found.ratios.sentences == expected.ratios.sentences
@@ -271,11 +274,36 @@ def test_report_of_a_model_on_a_device(options, monkeypatch):
 
 
 def test_report_of_given_neighbours_and_tensors_on_a_device():
-    from sklearn.neighbors import NearestNeighbors
-
     X, _, _ = clusters(150)
     graph = NearestNeighbors(n_neighbors=60).fit(X).kneighbors_graph(mode="distance")
     model = DTSNE(perplexity=15, max_iter=20, tol=0, neighbors=graph, device=DEVICE).fit(tensor(X))
     found = model.report()
     assert np.isfinite(found.whole.distance_correlation)
-    assert found.to_json() == model.report(tensor(X)).to_json()
+    assert found.to_json() == model.report(X=tensor(X)).to_json()
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "correlation", "manhattan"])
+def test_account_of_any_map_on_a_device(metric):
+    X, Y, labels = clusters(150)
+    options = {"labels": labels, "k": 20, "metric": metric, "perplexity": 15, "n_bootstrap": 100}
+    expected = account_of(X, Y, **options)
+    for both in ((X, Y), (tensor(X), tensor(Y))):
+        found = account_of(*both, device=DEVICE, **options)
+        assert_close(found.whole, expected.whole)
+        residual = found.points.density_residual
+        np.testing.assert_allclose(residual, expected.points.density_residual, atol=1e-3)
+    neighbors = NearestNeighbors(n_neighbors=40).fit(X).kneighbors()[::-1]
+    found = account_of(None, Y, neighbors=neighbors, k=20, device=DEVICE)
+    assert_close(found.whole, account_of(None, Y, neighbors=neighbors, k=20).whole)
+
+
+def test_a_report_on_a_device_takes_the_lists_of_the_fit(monkeypatch):
+    X, _, _ = clusters(150)
+    model = DTSNE(perplexity=20, max_iter=20, tol=0, device=DEVICE).fit(X)
+    searched = replace(model._kept, lists=None)
+    with_lists = model.report()
+    monkeypatch.setattr("dtsne.gpu._data.nearest", None)  # is not called
+    assert model.report().to_json() == with_lists.to_json()
+    monkeypatch.undo()
+    monkeypatch.setattr(model, "_kept", searched)
+    assert model.report().to_json() == with_lists.to_json()

@@ -313,7 +313,53 @@ def test_largest_sample_of_pairs_lacks_only_a_few():
     assert quality.distance_correlation(X, Y, max_pairs=n_pairs - 1) == pytest.approx(exact, 0.1)
 
 
+def test_copies_are_as_good_as_each_other():
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.normal(size=(12, 2)), 10, axis=0)
+    Y = X + 1e-3 * rng.normal(size=(120, 2))
+    assert quality.neighbor_recall(X, Y, k=5) == 1  # any five of the nine copies
+    assert quality.neighbor_recall(X, rng.permutation(Y), k=5) < 0.3
+    X[-20:] = 5 + rng.normal(size=(20, 2))  # some that are none
+    Y[-20:] = X[-20:]
+    rounded = X + 1e-13 * rng.normal(size=X.shape)  # as after principal components
+    assert quality.neighbor_recall(rounded, Y, k=5) == 1
+
+
+def test_correlation_is_the_cosine_of_centred_rows():
+    X, Y, labels = blobs(60)
+    options = {"labels": labels, "k": 10}
+    centred = X - X.mean(axis=1, keepdims=True)
+    found = quality.evaluate(X, Y, metric="correlation", **options).as_dict()
+    expected = quality.evaluate(centred, Y, metric="cosine", **options).as_dict()
+    for name, value in expected.items():
+        assert found[name] == (pytest.approx(value) if isinstance(value, float) else value), name
+    radii = quality.cluster_radius_ratios(X, Y, labels, metric="correlation")
+    assert radii.largest_error == pytest.approx(found["largest_cluster_error"])
+
+
 # Clusters
+
+
+def test_radii_are_by_one_less_than_the_points():
+    """As in an account: a group of few points would look narrower than it is."""
+    X = np.array([[0.0], [2.0], [10.0], [11.0], [12.0], [13.0]])
+    found = quality.cluster_radius_ratios(X, X, [0, 0, 1, 1, 1, 1])
+    np.testing.assert_allclose(found.data, [1, np.sqrt(5 / 3) / np.sqrt(2)])
+    with_copies = np.vstack([X, [[20.0], [20.0 + 1e-12], [20.0]]])
+    labels = [0, 0, 1, 1, 1, 1, 2, 2, 2]
+    np.testing.assert_array_equal(
+        np.isnan(quality.cluster_radius_ratios(with_copies, with_copies, labels).data),
+        [False, False, True],
+    )
+
+
+def test_a_cluster_drawn_on_nearly_one_spot_has_a_radius():
+    """As locally linear embedding draws them: that is for the measure to say."""
+    X, _, labels = blobs(60)
+    Y = np.where(labels == labels[0], 1e-8, 1.0)[:, None] * X[:, :2]
+    found = quality.cluster_radius_ratios(X, Y, labels)
+    assert np.isfinite(found.error).all()
+    assert np.abs(found.error).max() > 1e6
 
 
 def test_cluster_radii_by_hand():

@@ -4,10 +4,13 @@ import copy
 import json
 import pickle
 import re
+import warnings
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
+from sklearn.decomposition import PCA
 from sklearn.neighbors import NearestNeighbors
 
 from dtsne import DTSNE
@@ -33,6 +36,7 @@ def test_the_report_is_the_account_of_data_and_map(blobs, model):
         X, model.embedding_, labels=labels, sigma=model.sigma_, perplexity=model.perplexity_
     )
     report = model.report(labels=labels, k=100)
+    assert not report.points.sigma_at_bound.any()  # which is not known by hand
     for name, values in by_hand.points.columns().items():
         found = report.points.columns()[name]
         if values.dtype.kind == "f":
@@ -61,16 +65,116 @@ def test_a_model_leaves_the_data_behind_and_takes_it_again(blobs, model):
     data = X.tobytes()[:64]
     assert data not in pickle.dumps(model)
     for other in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
-        with pytest.raises(ValueError, match=r"report\(X\)"):
+        with pytest.raises(ValueError, match=r"report\(X=…\)"):
             other.report()
-        assert other.report(X, labels).to_json() == model.report(labels=labels).to_json()
+        assert other.report(labels, X=X).to_json() == model.report(labels=labels).to_json()
 
 
 def test_what_is_not_the_data_of_the_fit_is_refused(blobs, model):
     with pytest.raises(ValueError, match="X has 100 rows and the map has 400"):
-        model.report(blobs[0][:100])
+        model.report(X=blobs[0][:100])
     with pytest.raises(ValueError, match="features"):
-        model.report(np.ones((400, 5)))
+        model.report(X=np.ones((400, 5)))
+
+
+def test_other_data_of_the_same_shape_is_refused(blobs, model):
+    X, _ = blobs
+    rng = np.random.default_rng(0)
+    others = (X[::-1], X[:, ::-1], X + 0.1, 1.001 * X, X[rng.permutation(len(X))])
+    for other in others:
+        with pytest.raises(ValueError, match="X is not the data that the model was fitted on"):
+            model.report(X=other)
+    swapped = X.copy()
+    swapped[[3, 77]] = swapped[[77, 3]]
+    with pytest.raises(ValueError, match="the order of its rows"):
+        model.report(X=swapped)
+    for same in (X.astype(np.float32), X + 1e-9, X.tolist(), csr_array(X)):
+        assert model.report(X=same).whole.n == len(X)
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-12])
+def test_the_fit_says_which_points_have_no_scale(noise):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 10))
+    X[:100] = X[0] + noise * rng.normal(size=(100, 10))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of copies, that they are drawn as tight clusters
+        model = DTSNE(perplexity=30, max_iter=20, tol=0).fit(X)
+    copies = np.arange(500) < 100
+    for report in (model.report(), model.report(k=150)):  # also beyond the copies
+        assert report.points.sigma_at_bound[copies].all()
+        # Nor has a point one of its own that is nearer to all copies than to others.
+        assert report.points.sigma_at_bound.sum() <= 105
+        np.testing.assert_array_equal(report.points.copy, copies)
+        assert report.points.unreliable[copies].all()
+        assert report.points.unreliable.sum() <= 110
+        assert "of 500 points (20.0%) have copies" in " ".join(str(report).split())
+        assert "* sigma_at_bound: 10" in str(report)
+
+
+def test_the_unit_of_the_map_is_that_of_the_fit(blobs):
+    model = DTSNE(perplexity=20, max_iter=20, tol=0).fit(blobs[0])
+    before = model.report()
+    assert before.map_unit == model.map_unit_ == pytest.approx(np.median(model.sigma_))
+    model.map_unit_ *= 2
+    after = model.report()
+    assert after.map_unit == model.map_unit_
+    shift = before.points.log_radius_data - after.points.log_radius_data
+    np.testing.assert_allclose(shift, np.log(2))
+
+
+def test_a_loaded_model_says_the_same_of_copies():
+    """Copies differ by rounding after PCA, and by another one for each number of threads."""
+    rng = np.random.default_rng(0)
+    base = rng.normal(size=(300, 120))
+    base[:150] *= 3
+    X = base[np.r_[np.arange(300), np.arange(100), np.repeat(5, 60)]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = DTSNE(perplexity=30, max_iter=50, tol=0).fit(X)
+    loaded = pickle.loads(pickle.dumps(model))
+    assert loaded.report(X=X).to_json() == model.report().to_json()
+    report = model.report()
+    assert report.points.copy.sum() == 260
+    # Reduced elsewhere, in one thread or many, and in float32 too.
+    reduced = PCA(50, random_state=0).fit_transform(X)
+    for given in (reduced, reduced.astype(np.float32)):
+        account = account_of(given, model.embedding_, k=30, perplexity=30)
+        np.testing.assert_array_equal(account.points.copy, report.points.copy)
+        known = np.isfinite(report.points.log_radius_data)
+        np.testing.assert_array_equal(np.isfinite(account.points.log_radius_data), known)
+        assert account.readings[0][:20] == report.readings[0][:20]
+
+
+def test_a_report_does_not_search_again(blobs, monkeypatch):
+    X, labels = blobs
+    model = DTSNE(perplexity=20, max_iter=20, tol=0).fit(X)
+    expected = pickle.loads(pickle.dumps(model)).report(labels, X=X).to_json()
+    monkeypatch.setattr("dtsne._data.nearest_neighbors", None)
+    assert model.report(labels).to_json() == expected
+    monkeypatch.undo()
+    assert model.report(k=150).whole.k == 150  # more than were kept
+    monkeypatch.setattr("dtsne._kept._MOST_BYTES", 1000)
+    large = DTSNE(perplexity=20, max_iter=20, tol=0).fit(X)
+    assert large._kept.lists is None
+    assert large.report(labels).to_json() == expected
+
+
+def test_a_search_again_finds_what_the_fit_found(monkeypatch):
+    """Beyond 20,000 points some are missed, other ones of other numbers of neighbours."""
+    monkeypatch.setattr("dtsne._data.MAX_EXACT_NEIGHBORS", 500)
+    monkeypatch.setattr("dtsne._estimator._MAX_DENSE", 500)
+    X = np.random.default_rng(0).normal(size=(3000, 8))
+    model = DTSNE(perplexity=10, max_iter=10, tol=0).fit(X)
+    loaded = pickle.loads(pickle.dumps(model))
+    assert loaded.report(X=X).to_json() == model.report().to_json()
+
+
+def test_labels_come_first(blobs, model):
+    X, labels = blobs
+    assert model.report(labels).to_json() == model.report(labels=labels).to_json()
+    with pytest.raises(TypeError):
+        model.report(labels, X)
 
 
 def test_a_model_that_is_not_fitted_says_so():
@@ -213,8 +317,8 @@ def test_parameters_set_after_the_fit_change_no_report():
     before = model.report().to_json()
     model.set_params(n_pcs=2, metric="cosine")
     assert model.report().to_json() == before
-    assert model.report(X).to_json() == before
-    assert pickle.loads(pickle.dumps(model)).report(X).to_json() == before
+    assert model.report(X=X).to_json() == before
+    assert pickle.loads(pickle.dumps(model)).report(X=X).to_json() == before
 
 
 def test_an_account_is_not_given_beside_labels(blobs, model):

@@ -118,7 +118,8 @@ def test_what_is_added_is_the_map_and_its_account(adata):
     assert record["quality"]["trustworthiness"] == account.whole.trustworthiness
     assert tuple(record["readings"]) == account.readings
     np.testing.assert_array_equal(record["groups"]["spread_map"], account.groups.spread_map)
-    np.testing.assert_array_equal(record["groups"]["label"], np.unique(labels))
+    categories = before.obs["louvain"].cat.categories
+    np.testing.assert_array_equal(record["groups"]["label"], categories)  # 9 before 10
     assert tuple(record["ratios"]["sentence"]) == account.ratios.sentences
     expected = {"use_rep": "X_pca", "n_pcs": 50, "perplexity": 10, "random_state": 0, "tol": 0}
     assert expected.items() <= record["params"].items()
@@ -493,7 +494,10 @@ def test_groups_may_be_whole_numbers_or_truth_values(small):
         ({"layer": "twice", "use_rep": "X"}, ValueError, "exclude each other"),
         ({"groupby": "leiden"}, KeyError, "obs has no 'leiden'; it has 'louvain'"),
         ({"groupby": "depth"}, ValueError, "decimal numbers"),
-        ({"groupby": "partly"}, ValueError, "nothing of 3 cells; name their group"),
+        ({"groupby": "nothing"}, ValueError, "says nothing of any cell"),
+        ({"key_added": "pca"}, ValueError, r"what is mapped, adata.obsm\['X_pca'\]"),
+        ({"key_added": "tsne"}, ValueError, r"overwrite adata.uns\['tsne'\], which is not"),
+        ({"key_added": "X_neighbors"}, ValueError, r"overwrite adata.uns\['neighbors'\]"),
         ({"neighbors_key": "mine"}, KeyError, "uns has no 'mine'; it is empty. Compute it"),
         ({"n_pcs": 9}, ValueError, "n_pcs=9 is more than the 8 columns"),
         ({"n_pcs": 2.5}, TypeError, "n_pcs=2.5 has to be an integer"),
@@ -519,7 +523,10 @@ def test_groups_may_be_whole_numbers_or_truth_values(small):
 )
 def test_what_cannot_be_done_is_said_at_once(small, no_fit, options, error, message):
     small.obs["depth"] = 0.5
-    small.obs["partly"] = small.obs["louvain"].where(np.arange(60) >= 3)
+    small.obs["nothing"] = None
+    small.uns["tsne"] = {"params": {"perplexity": 30}}  # as scanpy's
+    if options.get("key_added") == "X_neighbors":
+        add_graph(small, small.obsm["X_pca"], 40)
     if options.get("use_rep") in ("nan", "sparse_nan", "text", "objects", "cube"):
         X = small.obsm["X_pca"].copy()
         X[[4, 7], 1] = np.nan, np.inf
@@ -532,6 +539,38 @@ def test_what_cannot_be_done_is_said_at_once(small, no_fit, options, error, mess
     with pytest.raises(error, match=message):
         dtsne(small, **options)
     assert keys(small) == before
+
+
+def test_cells_without_a_group_are_in_none(small, tmp_path):
+    small.obs["partly"] = small.obs["louvain"].where(np.arange(60) >= 3)
+    small.obs["numbers"] = pd.Series(np.arange(60.0) % 3, index=small.obs_names).where(
+        np.arange(60) >= 3
+    )
+    dtsne(small, groupby="partly", **QUICK)
+    groups = small.uns["dtsne"]["groups"]
+    assert groups["n"].sum() == 57
+    present = small.obs["partly"].cat.remove_unused_categories().cat.categories
+    assert list(groups["label"]) == list(present)
+    dtsne(small, groupby="numbers", **QUICK)
+    assert small.uns["dtsne"]["groups"]["label"].tolist() == ["0", "1", "2"]
+    small.write_h5ad(tmp_path / "cells.h5ad")
+
+
+def test_groups_are_in_the_order_of_the_categories(small):
+    names = ["mid", "low", "high"]
+    small.obs["level"] = pd.Categorical(np.array(names)[np.arange(60) % 3], ["low", "mid", "high"])
+    dtsne(small, groupby="level", **QUICK)
+    assert list(small.uns["dtsne"]["groups"]["label"]) == ["low", "mid", "high"]
+
+
+def test_donors_are_not_called_unreliable(adata):
+    adata.obs["donor"] = np.random.default_rng(0).integers(25, size=700).astype(str)
+    dtsne(adata, perplexity=30, max_iter=30, tol=0)
+    without = adata.obs["dtsne_unreliable"].to_numpy().copy()
+    dtsne(adata, perplexity=30, max_iter=30, tol=0, groupby="donor")
+    np.testing.assert_array_equal(adata.obs["dtsne_unreliable"], without)
+    assert adata.uns["dtsne"]["groups"]["below_perplexity"].all()
+    assert adata.uns["dtsne"]["groups"]["reliable"].all()
 
 
 def test_the_first_bad_cell_is_named(small, no_fit):

@@ -9,6 +9,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from dtsne._arrays import to_host
 from dtsne._backend import backend_for
+from dtsne._data import needed_neighbors
+from dtsne._fingerprint import fingerprint, same_data
 from dtsne._metrics import METRICS
 from dtsne._threads import limited_threads, resolve_n_jobs
 
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from dtsne._data import Data
+    from dtsne._kept import Kept
     from dtsne.account import Account
     from dtsne.page import Page
 
@@ -23,15 +26,13 @@ _MAP_NAME = "dtSNE"
 
 
 class AccountMixin:
-    """`report` and `explore`, for an estimator that keeps the data of its fit in `_data`."""
-
-    _data: Data | None = None
+    """`report` and `explore`, for an estimator that keeps what they need in `_kept`."""
 
     def report(
         self,
-        X: ArrayLike | None = None,
         labels: ArrayLike | None = None,
         *,
+        X: ArrayLike | None = None,
         k: int | None = None,
         k_neighborhood: int = 15,
         max_rows: int = 5_000,
@@ -45,11 +46,11 @@ class AccountMixin:
 
         Parameters
         ----------
+        labels : array-like of shape (n,), optional
+            Groups whose spreads are compared; points whose label is missing are in none.
         X : array-like or sparse matrix of shape (n, d), optional
             The data that the model was fitted on. Only needed by a model that was copied or loaded
             from a file, as these leave the data behind.
-        labels : array-like of shape (n,), optional
-            Groups whose spreads are compared.
         k : int, optional
             The radius of a point is the distance to its k-th nearest neighbour; by default the
             perplexity, which is what the map was made to keep.
@@ -62,31 +63,36 @@ class AccountMixin:
             Print it; or take its tables, by `to_pandas`, `to_polars`, `to_json`, `to_markdown`.
         """
         check_is_fitted(self, "embedding_")
-        from dtsne.account._build import account_from
+        from dtsne.account._build import Asked, account_from
+        from dtsne.account._points import Known
         from dtsne.account._sources import source_of
 
         model: Any = self
-        data = self._data_of_fit(X)
-        of_metric = model._prepared_with["metric"] not in METRICS
-        map_ = to_host(model.embedding_).astype(float)
+        kept: Kept = model._kept
+        reach = round(model.perplexity_) if k is None else k
+        asked = Asked(labels, reach, k_neighborhood, max_rows, random_state, n_bootstrap)
+        known = Known(
+            sigma=to_host(model.sigma_),
+            unit=model.map_unit_,
+            at_bound=kept.at_bound,
+            perplexity=model.perplexity_,
+        )
         with limited_threads(resolve_n_jobs(model.n_jobs)):
-            return account_from(
-                source_of(data, map_, of_metric=of_metric),
-                labels=labels,
-                k=round(model.perplexity_) if k is None else k,
-                k_neighborhood=k_neighborhood,
-                sigma=to_host(model.sigma_),
-                perplexity=model.perplexity_,
-                max_rows=max_rows,
-                random_state=random_state,
-                n_bootstrap=n_bootstrap,
+            data = self._data_of_fit(X)
+            source = source_of(
+                data,
+                to_host(model.embedding_).astype(float),
+                of_metric=kept.prepared_with["metric"] not in METRICS,
+                lists=kept.lists if data is kept.data else None,
+                n_searched=needed_neighbors(model.perplexity_, len(data)),
             )
+            return account_from(source, asked, known)
 
     def explore(
         self,
-        X: ArrayLike | None = None,
         labels: ArrayLike | None = None,
         *,
+        X: ArrayLike | None = None,
         columns: Mapping[str, ArrayLike] | None = None,
         ids: ArrayLike | None = None,
         others: Mapping[str, ArrayLike] | None = None,
@@ -97,7 +103,7 @@ class AccountMixin:
 
         Parameters
         ----------
-        X, labels
+        labels, X
             As for :meth:`report`.
         columns : mapping of str to array-like of shape (n,), optional
             What else is known of the points, to show, colour, filter and search by.
@@ -127,7 +133,7 @@ class AccountMixin:
                 f"{model.embedding_.shape[1]}; fit with n_components=2."
             )
         if account is None:
-            account = self.report(X, labels)
+            account = self.report(labels, X=X)
         elif labels is not None or X is not None:
             raise ValueError(
                 "An account has its data and labels already; give either account, or X and labels."
@@ -136,28 +142,33 @@ class AccountMixin:
         accounts = account if isinstance(account, Mapping) else {_MAP_NAME: account}
         return explorable(maps, accounts, columns=columns, ids=ids, title=title)
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave the data of the fit behind: a file with the model need not hold all of it."""
-        state: Any = super().__getstate__()
-        return {name: value for name, value in state.items() if name != "_data"}
-
     def _data_of_fit(self, X: ArrayLike | None) -> Data:
         model: Any = self
+        kept: Kept = model._kept
         if X is not None:
-            # As it was when the model was fitted, whatever its parameters are set to by now.
-            checked = model._check_data(X, reset=False)
-            backend = backend_for(model.device, X)
-            data: Data = backend.prepare(checked, **model._prepared_with)
-            if len(data) != len(model.embedding_):
-                raise ValueError(
-                    f"X has {len(data)} rows and the map has {len(model.embedding_)}; give the "
-                    "data that the model was fitted on."
-                )
-        elif self._data is not None:
-            data = self._data
-        else:
+            return self._prepared_again(X)
+        if kept.data is not None:
+            return kept.data
+        raise ValueError(
+            "This model was copied or loaded, and has no data with it; give that which it was "
+            "fitted on: report(X=…)."
+        )
+
+    def _prepared_again(self, X: ArrayLike) -> Data:
+        """Prepare the data as for the fit, whatever the parameters are set to by now."""
+        model: Any = self
+        kept: Kept = model._kept
+        checked = model._check_data(X, reset=False)
+        if checked.shape[0] != len(model.embedding_):
             raise ValueError(
-                "This model was copied or loaded, and has no data with it; give that which it was "
-                "fitted on: report(X)."
+                f"X has {checked.shape[0]} rows and the map has {len(model.embedding_)}; give the "
+                "data that the model was fitted on."
             )
-        return data
+        if not same_data(fingerprint(checked), kept.fingerprint):
+            raise ValueError(
+                "X is not the data that the model was fitted on: its values, or the order of its "
+                "rows or columns, are others."
+            )
+        backend = backend_for(model.device, X)
+        with backend.session():
+            return backend.prepare(checked, **kept.prepared_with)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 import numpy as np
@@ -20,6 +21,11 @@ MAX_EXACT_FEATURES = 2000
 # Up to this many points all distances are computed; beyond, most neighbours are found without.
 MAX_EXACT_NEIGHBORS = 20_000
 RECALL = 0.99
+
+
+def needed_neighbors(perplexity: float, n: int) -> int:
+    """Count the neighbours of each of n points that a perplexity asks for."""
+    return min(n - 1, ceil(NEIGHBORS_PER_PERPLEXITY * perplexity))
 
 
 class Data(Protocol):

@@ -12,6 +12,7 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from dtsne._data import MAX_EXACT_NEIGHBORS, NEIGHBORS_PER_PERPLEXITY
+from dtsne._kept import most_bytes_kept
 from dtsne._memory import shortage
 
 if TYPE_CHECKING:
@@ -106,7 +107,9 @@ class Job:
 
 def memory_by_phase(job: Job) -> dict[str, dict[str, float]]:
     """Bytes of what is held in each phase, beyond what the process has before the fit."""
+    kept = most_bytes_kept(job.n, job.perplexity) if job.searches else 0
     points, lists = {"points": 8.0 * job.n_numbers}, float(_LISTED * job.n_listed)
+    lasting = {**points, "kept lists": float(kept)}
     search = _SEARCHED * job.n_numbers if job.searches_cells else 0.0
     if job.is_dense:
         p, making = _DENSE_PAIR * job.n_pairs, _DENSE_IN_THE_MAKING * job.n_pairs + lists
@@ -115,10 +118,10 @@ def memory_by_phase(job: Job) -> dict[str, dict[str, float]]:
     axes = 3 + job.n_components
     return {
         # The lists twice, as they are put into another order.
-        "neighbours": {**points, "lists": 2 * lists, "search": search},
-        "affinities": {**points, "P": p, "making of P": making},
+        "neighbours": {**lasting, "lists": 2 * lists, "search": search},
+        "affinities": {**lasting, "P": p, "making of P": making},
         "descent": {
-            **points,
+            **lasting,
             "P": p,
             "maps": 8.0 * _MAPS_HELD * axes * job.n,
             "grids": 0.0 if job.is_exact else _GRIDS,

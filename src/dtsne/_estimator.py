@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -17,7 +18,9 @@ from dtsne._backend import backend_for
 from dtsne._calibration import CalibrationPlan
 from dtsne._checkpoint import open_checkpoints
 from dtsne._estimate import Job
+from dtsne._fingerprint import fingerprint
 from dtsne._input import fitting_perplexity
+from dtsne._kept import Kept
 from dtsne._kinds import is_tensor, kind_of
 from dtsne._messages import shown_messages, warn
 from dtsne._optimizer import PAPER, SCALED, Checkpoint, Rule, Schedule, State, descend
@@ -144,7 +147,9 @@ class DTSNE(
     Attributes
     ----------
     embedding_ : ndarray of shape (n, n_components)
-        The map. One unit is the median of `sigma_`.
+        The map. One unit is `map_unit_` in the data.
+    map_unit_ : float
+        What one unit of the map is in the data: the median of `sigma_`.
     kl_divergence_ : float
         KL(P‖Q) of the map, for its final kernel scales.
     n_iter_ : int
@@ -295,7 +300,8 @@ class DTSNE(
                     else check_start(self.init, checked.shape[0], self.n_components)
                 )
                 data = backend.prepare(checked, **self._preparation())
-            self._run(data, own_start, backend, n_threads, kind, progress)
+                given = _Given(data, own_start, kind, fingerprint(checked))
+            self._run(given, backend, n_threads, progress)
         embedding: FloatArray = self.embedding_
         return embedding
 
@@ -338,15 +344,8 @@ class DTSNE(
     def _preparation(self) -> dict[str, Any]:
         return {"metric": self.metric, "n_pcs": self.n_pcs, "neighbors": self.neighbors}
 
-    def _run(
-        self,
-        data: Data,
-        own_start: FloatArray | None,
-        backend: Backend,
-        n_threads: int,
-        kind: Kind,
-        progress: Progress,
-    ) -> None:
+    def _run(self, given: _Given, backend: Backend, n_threads: int, progress: Progress) -> None:
+        data = given.data
         n = len(data)
         perplexity = fitting_perplexity(self.perplexity, n)
         rule = self._rules[self.optimizer]
@@ -369,8 +368,8 @@ class DTSNE(
             # γ of the paper is 1/(σ_i + σ_j)² over its maximum: with s = σ/σ_min the same.
             scales = scales / scales.min()
         with progress.phase("start"):
-            if own_start is not None:
-                start = backend.array(problem.in_own_order(own_start))
+            if given.start is not None:
+                start = backend.array(problem.in_own_order(given.start))
             else:
                 start = backend.array(self._start(problem))
                 if not paper:
@@ -389,13 +388,21 @@ class DTSNE(
                 schedule,
                 progress,
                 problem,
-                kind,
-                sigma_=kind.of(problem.in_order_of_rows(problem.sigmas) * data.unit, exact=True),
+                given.kind,
+                sigma_=given.kind.of(
+                    problem.in_order_of_rows(problem.sigmas) * data.unit, exact=True
+                ),
                 perplexity_=perplexity,
                 neighbor_recall_=problem.recall,
                 timings_=timings.cpu,
-                _data=data,
-                _prepared_with=self._preparation(),
+                map_unit_=problem.unit * data.unit,
+                _kept=Kept(
+                    data=data,
+                    lists=problem.lists,
+                    prepared_with=self._preparation(),
+                    fingerprint=given.fingerprint,
+                    at_bound=problem.in_order_of_rows(problem.at_bound),
+                ),
             )
 
     def _job(
@@ -506,6 +513,16 @@ class DTSNE(
                 "raise max_iter, or tol, if the map is good enough.",
                 ConvergenceWarning,
             )
+
+
+@dataclass(frozen=True)
+class _Given:
+    """What came in, checked and prepared."""
+
+    data: Data
+    start: FloatArray | None  # the user's own
+    kind: Kind
+    fingerprint: FloatArray
 
 
 def _generator(random_state: int | np.random.RandomState | None) -> np.random.Generator:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from dtsne._data import Data
-    from dtsne._typing import FloatArray
+    from dtsne._typing import FloatArray, IntArray
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -48,8 +48,12 @@ def prepare(X: Any, *, metric: str, n_pcs: int | None, neighbors: Any = None) ->
     return _points(X, metric=metric, n_pcs=n_pcs)
 
 
-def with_copies_apart(data: Data, distances: Any, perplexity: float) -> Data | None:
+def with_copies_apart(
+    data: Data, distances: Any, perplexity: float
+) -> tuple[Data, IntArray] | None:
     """Spread groups of more copies than the perplexity a little, or return None if there are none.
+
+    With the data come the rows that were moved, whose σ is then ours and not that of the data.
 
     Such copies have no σ. Worse, they are all equally near to each other, which a map can only draw
     on one spot; there each pair counts fully in Z, and takes its share from the repulsion of all
@@ -80,7 +84,7 @@ def with_copies_apart(data: Data, distances: Any, perplexity: float) -> Data | N
     widths = _COPY_RADIUS * typical * np.sqrt(sizes / perplexity)
     offsets = np.zeros((len(data), 2))
     offsets[rows] = widths[:, np.newaxis] * np.random.default_rng(0).normal(size=(len(rows), 2))
-    return data.apart(offsets)
+    return data.apart(offsets), rows
 
 
 def fitting_perplexity(perplexity: float, n: int) -> float:

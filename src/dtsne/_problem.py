@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dtsne._affinities import floor_sigmas
-from dtsne._arrays import median
+from dtsne._arrays import median, to_host
 from dtsne._calibration import Calibration
-from dtsne._data import NEIGHBORS_PER_PERPLEXITY
+from dtsne._data import needed_neighbors
 from dtsne._input import with_copies_apart
+from dtsne._kept import kept_lists
 from dtsne._order import inverse_of
 
 if TYPE_CHECKING:
     from dtsne._backend import Backend
     from dtsne._calibration import CalibrationPlan
     from dtsne._data import Data
+    from dtsne._kept import Lists
     from dtsne._progress import Progress
     from dtsne._typing import FloatArray, IntArray
 
@@ -27,10 +29,12 @@ class Problem:
     """What is to be minimised, for the points in an order of its own."""
 
     data: Data  # in the order of the user, copies moved apart
+    lists: Lists | None  # the nearest neighbours, copies where they were, if they are kept
     order: IntArray | None  # the row of the data that each point is; None if they are in order
     affinities: Any
     sigmas: Any
     unit: float  # σ of a typical point
+    at_bound: Any  # whether σ is none of the data: that of a copy moved apart, or raised
     scales: Any
     calibration: Calibration | None
     recall: float
@@ -57,15 +61,18 @@ def state_problem(
     """Find neighbours, σ and P, over all pairs or over neighbours.
 
     All arrays are those of the device, on which data and backend have to be. The neighbour lists,
-    which are as large as P, are gone when this is done.
+    which are as large as P, are gone when this is done, but for the beginnings that are kept.
     """
     n = len(data)
-    n_neighbors = min(n - 1, int(np.ceil(NEIGHBORS_PER_PERPLEXITY * perplexity)))
+    n_neighbors = needed_neighbors(perplexity, n)
     with progress.phase("neighbours"):
         indices, distances, recall = data.neighbors(n_neighbors)
+        lists = kept_lists(data, indices, distances, recall, perplexity)
         apart = with_copies_apart(data, distances, perplexity)
+        moved = np.zeros(n, bool)
         if apart is not None:
-            data = apart
+            data, rows = apart
+            moved[rows] = True
             indices, distances, recall = data.neighbors(n_neighbors)
     with progress.phase("affinities"):
         order = None
@@ -77,6 +84,7 @@ def state_problem(
         found = length * backend.find_sigmas(squared, perplexity, skip_diagonal=dense)
         unit = float(median(found[found > 0]))
         sigmas = floor_sigmas(found, unit)
+        at_bound = to_host(sigmas > found) | (moved if order is None else moved[order])
         scales = (sigmas / unit) ** density_scale
         calibration = None
         if plan is not None:
@@ -90,4 +98,15 @@ def state_problem(
             if dense
             else backend.sparse_affinities(indices, squared, sigmas / length)
         )
-    return Problem(data, order, affinities, sigmas, unit, scales, calibration, recall)
+    return Problem(
+        data=data,
+        lists=lists,
+        order=order,
+        affinities=affinities,
+        sigmas=sigmas,
+        unit=unit,
+        at_bound=at_bound,
+        scales=scales,
+        calibration=calibration,
+        recall=recall,
+    )

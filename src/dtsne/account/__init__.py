@@ -11,7 +11,7 @@ the tables.
 >>> X, labels, _ = load("2D-density")
 >>> account = account_of(X, X, labels=labels)
 >>> account.ratios.sentences[0]
-'1 is 1.93 (1.78–2.10) times as wide as 0 in the data, 1.93 (1.78–2.10) in the map.'
+'1 is 1.93 (1.78–2.09) times as wide as 0 in the data, 1.93 (1.78–2.09) in the map.'
 """
 
 from dtsne.account._account import Account

@@ -15,7 +15,7 @@ from dtsne.quality import ClusterRadii, Quality
 if TYPE_CHECKING:
     from dtsne.account._tables import AccountTable, TableName
 
-_FORMAT = "dtsne account 1"
+_FORMAT = "dtsne account 2"
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +35,8 @@ class Account:
         The measures of :func:`dtsne.quality.evaluate`.
     perplexity : float or None
         That of the map, if known.
+    map_unit : float or None
+        What one unit of the map is in the data: the median σ, if σ is known.
     search_recall : float
         Share of the neighbours in the data that were found; nan for neighbours that were given.
     """
@@ -44,13 +46,8 @@ class Account:
     ratios: RatioTable | None
     whole: Quality
     perplexity: float | None
+    map_unit: float | None
     search_recall: float
-
-    @property
-    def map_unit(self) -> float | None:
-        """What one unit of the map is in the data: the median σ, if σ is known."""
-        sigma = self.points.sigma
-        return None if sigma is None else float(np.median(sigma))
 
     @property
     def radius_unit(self) -> float | None:
@@ -94,9 +91,11 @@ class Account:
         return _optional("polars").DataFrame(lists)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return everything as plain values, lists and dictionaries; nan is None."""
+        """Return everything as plain values, lists and dictionaries, and in words; nan is None."""
         return {
             "format": _FORMAT,
+            "readings": list(self.readings),
+            "comparisons": [] if self.ratios is None else list(self.ratios.sentences),
             **{f.name: _plain(getattr(self, f.name)) for f in fields(self)},
         }
 
@@ -117,6 +116,7 @@ class Account:
             ratios=None if ratios is None else RatioTable.from_columns(ratios),
             whole=_quality_of(read["whole"]),
             perplexity=read["perplexity"],
+            map_unit=read["map_unit"],
             search_recall=_number(read["search_recall"]),
         )
 
@@ -150,9 +150,7 @@ def _plain(value: Any) -> Any:
         return _plain(value.item())
     if isinstance(value, float):
         return value if np.isfinite(value) else None
-    if value is None or isinstance(value, bool | int | str):
-        return value
-    return str(value)  # a label of another kind, such as a date
+    return value
 
 
 def _quality_of(read: dict[str, Any]) -> Quality:

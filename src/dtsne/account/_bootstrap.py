@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dtsne.quality._clusters import spread
+from dtsne.quality._copies import SAME
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -18,17 +21,22 @@ if TYPE_CHECKING:
 # Beyond so many points, they are put together at random into as many units, which are resampled
 # whole: the intervals are as wide, and are found in a time that no longer grows.
 _MOST_UNITS = 2000
+# Share of the resamples that may have no spread.
+_MOST_WITHOUT = 0.01
 # Numbers of times, for all units in some resamples, that are held at once.
 _HELD_AT_ONCE = 2**21
 
 
-def spread(points: FloatArray) -> float:
-    """Root mean square distance of points to their mean, by n − 1; nan where they are all one."""
-    # Compared rather than computed: the mean of copies is a copy only up to rounding.
-    if (points == points[0]).all():
-        return float("nan")
-    centred = points - points.mean(axis=0)
-    return float(np.sqrt((centred**2).sum() / (len(points) - 1)))
+def distinct(points: FloatArray, n: int) -> bool:
+    """Say whether there are at least n points that are no copies of each other."""
+    rest = points
+    least = SAME * spread(points)
+    for _ in range(n):
+        if not len(rest):
+            return False
+        # Those that are not where the first is.
+        rest = rest[np.abs(rest - rest[0]).max(axis=1) > least]
+    return True
 
 
 def resampled_spreads(
@@ -46,7 +54,8 @@ def resampled_spreads(
     Returns
     -------
     ndarray
-        Scaled so that their squares are, on average, that of :func:`spread`.
+        Scaled so that their squares are, on average, that of :func:`spread`; nan where all that was
+        drawn is copies of one point.
     """
     order = _order_of_their_own(spaces[0])
     n = len(order)
@@ -63,14 +72,23 @@ def resampled_spreads(
         part = slice(begin, min(begin + at_once, n_resamples))
         times = _times_drawn(part.stop - part.start, n_units, rng)
         for s, sums in enumerate(units):
-            found[s, part] = np.sqrt(unbiased * _mean_squares(times @ sums))
+            usual = float(sums[:, -1].sum() / n)
+            found[s, part] = np.sqrt(unbiased * _mean_squares(times @ sums, usual))
     return found
 
 
 def interval(values: FloatArray, level: float = 0.95) -> FloatArray:
-    """Percentile intervals of resampled values, (…, resamples) → (…, 2)."""
-    ends: FloatArray = np.quantile(values, [(1 - level) / 2, (1 + level) / 2], axis=-1)
-    return np.moveaxis(ends, 0, -1)
+    """Percentile intervals of resampled values, (…, resamples) → (…, 2).
+
+    nan where more than a few of the resamples have none: the ends would leave out the worst.
+    """
+    ends = np.full((*values.shape[:-1], 2), np.nan)
+    known = np.isfinite(values)
+    for place in np.ndindex(values.shape[:-1]):
+        if values.size and known[place].mean() >= 1 - _MOST_WITHOUT:
+            within = [(1 - level) / 2, (1 + level) / 2]
+            ends[place] = np.quantile(values[place][known[place]], within)
+    return ends
 
 
 def _order_of_their_own(points: FloatArray) -> IntArray:
@@ -99,9 +117,9 @@ def _times_drawn(n_resamples: int, n_units: int, rng: np.random.Generator) -> Fl
     return times.reshape(n_resamples, n_units).astype(np.float64)
 
 
-def _mean_squares(sums: FloatArray) -> FloatArray:
+def _mean_squares(sums: FloatArray, usual: float) -> FloatArray:
     counts, means, squares = sums[:, 0], sums[:, 1:-1], sums[:, -1]
     mean_squares = squares / counts - (means**2).sum(axis=1) / counts**2
-    # A resample of one point over and over has none, which may round to less.
-    positive: FloatArray = np.maximum(mean_squares, np.finfo(float).tiny)
-    return positive
+    # A resample of one point over and over has none, but for rounding.
+    spread_out: FloatArray = np.where(mean_squares > SAME**2 * usual, mean_squares, np.nan)
+    return spread_out

@@ -3,145 +3,176 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from hashlib import blake2b
 from itertools import combinations
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtsne.account._bootstrap import interval, resampled_spreads, spread
+from dtsne.account._bootstrap import distinct, interval, resampled_spreads
+from dtsne.account._islands import smallest_size
 from dtsne.account._tables import GroupTable, RatioTable
-from dtsne.quality._inputs import missing_labels
+from dtsne.quality._clusters import spreads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from dtsne._labels import Groups
     from dtsne._typing import FloatArray, IntArray
     from dtsne.account._points import Found
-    from dtsne.account._tables import Labels, PointTable
+    from dtsne.account._sources import Source
+    from dtsne.account._tables import BoolArray, PointTable
 
 # Up to so many groups every pair is compared, beyond each with the largest.
 _MOST_FOR_ALL_PAIRS = 6
-# Resamples of fewer points are too often copies of one.
+# Resamples of fewer different points are too often copies of one.
 _FEWEST_TO_RESAMPLE = 5
+# Of the points of a group that are unreliable: the group then is.
+_MOSTLY = 0.5
+# Share of the points in one piece: as many are one piece but for a few; and of that in the map over
+# that in the data, less is torn. Groups of fewer points come apart by a few points.
+_ONE_PIECE, _TORN, _FEWEST_TO_TEAR = 0.9, 0.9, 10
 
 
-class Groups(NamedTuple):
-    """The points of each label."""
+def shares_of_own(found: Found, groups: Groups) -> FloatArray:
+    """Share of the nearest neighbours of a group's points that are of the group.
 
-    names: Labels
-    codes: IntArray  # the label of each point, as a place in names; -1 for one that has none
-    members: Sequence[IntArray]
-
-    @property
-    def sizes(self) -> IntArray:
-        """Number of points of each label."""
-        return np.array([len(members) for members in self.members], int)
-
-    @property
-    def labels(self) -> Labels:
-        """The label of each point, None for one that has none."""
-        if (self.codes >= 0).all():
-            return self.names[self.codes]
-        labels = np.full(len(self.codes), None, object)
-        labels[self.codes >= 0] = self.names[self.codes[self.codes >= 0]]
-        return labels
-
-
-def group_by(labels: Labels) -> Groups:
-    """Sort the points by their labels; those without one are in no group."""
-    rows = np.flatnonzero(~missing_labels(labels))
-    if not len(rows):
-        raise ValueError("labels has missing values only; leave it out.")
-    try:
-        # As plain values again, in case an array of objects held the missing ones.
-        given = np.array(labels[rows].tolist()) if len(rows) < len(labels) else labels
-        names, of_row, sizes = np.unique(given, return_inverse=True, return_counts=True)
-    except TypeError as error:
-        raise ValueError(
-            "labels mix kinds that have no order; convert them, e.g. with list(map(str, labels))."
-        ) from error
-    codes = np.full(len(labels), -1)
-    codes[rows] = of_row.reshape(-1)
-    by_label = rows[np.argsort(codes[rows], kind="stable")]
-    return Groups(names, codes, np.split(by_label, np.cumsum(sizes)[:-1]))
+    Of the `k_neighborhood` nearest, or of as many as there are others of the group.
+    """
+    near = found.indices[:, : found.k_neighborhood]
+    is_own = groups.codes[near] == groups.codes[:, np.newaxis]
+    shares = np.zeros(len(groups.members))
+    for g, members in enumerate(groups.members):
+        n_asked = min(near.shape[1], len(members) - 1)
+        if n_asked:
+            shares[g] = is_own[members, :n_asked].mean()
+    return shares
 
 
 def tabulate_groups(
-    groups: Groups, points: PointTable, found: Found, data: FloatArray | None, map_: FloatArray
+    groups: Groups,
+    own: FloatArray,
+    points: PointTable,
+    found: Found,
+    source: Source,
+    perplexity: float | None,
 ) -> GroupTable:
-    """Measure each group; the data is None where it has no coordinates."""
-    members = groups.members
+    """Measure each group."""
+    members, sizes = groups.members, groups.sizes
     unknown = np.full(len(members), np.nan)
+    in_data = unknown if source.data is None else spreads(source.data, members)
+    in_map = spreads(source.map, members, same=0.0)
+    piece_data = _largest_pieces(found.indices[:, : found.k_neighborhood], groups)
+    piece_map = _largest_pieces(found.map_indices, groups)
+    caveats = _caveats(groups, points, _is_torn(sizes, piece_data, piece_map))
     return GroupTable(
         label=groups.names,
-        n=groups.sizes,
-        spread_data=unknown if data is None else np.array([spread(data[m]) for m in members]),
-        spread_map=np.array([spread(map_[m]) for m in members]),
+        n=sizes,
+        spread_data=in_data,
+        spread_map=in_map,
+        drawn=_relative_to_typical(in_map / in_data),
         log_radius_data=_medians(points.log_radius_data, members),
         log_radius_map=_medians(points.log_radius_map, members),
         density_residual=_medians(points.density_residual, members),
-        piece_data=_largest_pieces(found.indices[:, : found.k_neighborhood], groups),
-        piece_map=_largest_pieces(found.map_indices, groups),
-        share_unreliable=np.array([points.unreliable[m].mean() for m in members]),
+        own_neighbors=own,
+        piece_data=piece_data,
+        piece_map=piece_map,
+        share_unreliable=_shares(points.unreliable, members),
+        reliable=caveats == "",
+        caveat=caveats,
+        below_perplexity=None if perplexity is None else sizes < smallest_size(perplexity),
     )
 
 
 def compare_groups(
-    groups: Groups,
-    table: GroupTable,
-    data: FloatArray | None,
-    map_: FloatArray,
-    n_bootstrap: int,
-    seed: int,
+    groups: Groups, table: GroupTable, source: Source, n_bootstrap: int, seed: int
 ) -> RatioTable:
     """Compare the spreads of pairs of groups, with intervals."""
-    spreads = np.stack([table.spread_data, table.spread_map])
-    decisive = spreads[1 if data is None else 0]
+    widths = np.stack([table.spread_data, table.spread_map])
+    decisive = widths[1 if source.data is None else 0]
     known = np.flatnonzero(np.isfinite(decisive) & np.isfinite(table.spread_map))
-    pairs = _pairs(known, decisive, table.n)
+    pairs = _pairs(known, decisive, table)
     one, other = np.array(pairs, int).reshape(-1, 2).T
-    ratios = spreads[:, one] / spreads[:, other]
-    resample = _resampler(groups, data, map_, n_bootstrap, seed)
-    intervals = np.full((2, 2, len(pairs)), np.nan)  # space, end, pair
+    ratios = widths[:, one] / widths[:, other]
+    resample = _resampler(groups, source, n_bootstrap, seed)
+    ends = np.full((len(pairs), 3, 2), np.nan)  # of data, map, and map over data
     for p, (a, b) in enumerate(pairs):
-        if n_bootstrap and min(table.n[a], table.n[b]) >= _FEWEST_TO_RESAMPLE:
-            intervals[:, :, p] = interval(resample(a) / resample(b))
+        drawn = resample(a) / resample(b)
+        ends[p] = interval(np.vstack([drawn, drawn[1] / drawn[0]]))
+    low, high = ends.transpose(2, 1, 0)
     return RatioTable(
         group=table.label[one],
         reference=table.label[other],
         data=ratios[0],
-        data_low=intervals[0, 0],
-        data_high=intervals[0, 1],
+        data_low=low[0],
+        data_high=high[0],
         map=ratios[1],
-        map_low=intervals[1, 0],
-        map_high=intervals[1, 1],
+        map_low=low[1],
+        map_high=high[1],
+        drawn=ratios[1] / ratios[0],
+        drawn_low=low[2],
+        drawn_high=high[2],
+        reliable=table.reliable[one] & table.reliable[other],
+        caveat=np.array([_caveat_of_pair(table, a, b) for a, b in pairs], np.str_),
     )
 
 
 def _resampler(
-    groups: Groups, data: FloatArray | None, map_: FloatArray, n_bootstrap: int, seed: int
+    groups: Groups, source: Source, n_bootstrap: int, seed: int
 ) -> Callable[[int], FloatArray]:
     """Return what resamples the spreads of a group, in data and map: (2, n_bootstrap)."""
-    spaces = [map_] if data is None else [data, map_]
+    spaces = [space for space in (source.data, source.map) if space is not None]
 
     # The reference of all pairs stays, and so do all groups that are compared with each other.
     @lru_cache(_MOST_FOR_ALL_PAIRS)
     def resample(g: int) -> FloatArray:
         of_group = [points[groups.members[g]] for points in spaces]
-        # A seed of its own, so that what is drawn does not depend on the other groups.
-        found = resampled_spreads(of_group, n_bootstrap, np.random.default_rng([seed, g]))
-        unknown = np.full((2 - len(found), n_bootstrap), np.nan)
-        return np.vstack([unknown, found])
+        found = np.full((2, n_bootstrap), np.nan)
+        if all(distinct(points, _FEWEST_TO_RESAMPLE) for points in of_group):
+            # A seed of its own, so that what is drawn does not depend on the other groups.
+            rng = np.random.default_rng([seed, _number_of(groups.names[g])])
+            found[2 - len(spaces) :] = resampled_spreads(of_group, n_bootstrap, rng)
+        return found
 
     return resample
 
 
-def _pairs(known: IntArray, spreads: FloatArray, sizes: IntArray) -> list[tuple[int, int]]:
+def _number_of(label: Any) -> int:
+    """Return a number that is the label's in every process, as Python's hashes of text are not."""
+    return int.from_bytes(blake2b(str(label).encode(), digest_size=8).digest(), "little")
+
+
+def _pairs(known: IntArray, widths: FloatArray, table: GroupTable) -> list[tuple[int, int]]:
     if len(known) <= _MOST_FOR_ALL_PAIRS:
         both = combinations(known.tolist(), 2)
-        return [(a, b) if spreads[a] >= spreads[b] else (b, a) for a, b in both]
-    reference = int(known[sizes[known].argmax()])
+        return [(a, b) if widths[a] >= widths[b] else (b, a) for a, b in both]
+    reliable = known[table.reliable[known]]
+    candidates = reliable if len(reliable) else known
+    reference = int(candidates[table.n[candidates].argmax()])
     return [(g, reference) for g in known.tolist() if g != reference]
+
+
+def _is_torn(sizes: IntArray, piece_data: FloatArray, piece_map: FloatArray) -> BoolArray:
+    torn: BoolArray = (piece_data >= _ONE_PIECE) & (piece_map < _TORN * piece_data)
+    return torn & (sizes >= _FEWEST_TO_TEAR)
+
+
+def _caveats(groups: Groups, points: PointTable, torn: BoolArray) -> np.ndarray[Any, Any]:
+    """Say why the width of a group in the map means nothing; "" where it does."""
+    members = groups.members
+    too_large = points.perplexity_too_large
+    small = np.zeros(len(members)) if too_large is None else _shares(too_large, members)
+    reasons = {
+        "torn": torn,
+        "too small for the perplexity": small >= _MOSTLY,
+        "mostly unreliable": _shares(points.unreliable, members) >= _MOSTLY,
+    }
+    return np.select(list(reasons.values()), list(reasons), default="")
+
+
+def _caveat_of_pair(table: GroupTable, a: int, b: int) -> str:
+    said = [f"{table.label[g]} is {table.caveat[g]}" for g in (a, b) if table.caveat[g]]
+    return " and ".join(said)
 
 
 def _largest_pieces(neighbors: IntArray, groups: Groups) -> FloatArray:
@@ -161,6 +192,16 @@ def _largest_pieces(neighbors: IntArray, groups: Groups) -> FloatArray:
     largest = np.array([sizes[members].max() for members in groups.members])
     shares: FloatArray = largest / groups.sizes
     return shares
+
+
+def _relative_to_typical(ratios: FloatArray) -> FloatArray:
+    known = ratios[np.isfinite(ratios)]
+    relative: FloatArray = ratios / (np.median(known) if len(known) else np.nan)
+    return relative
+
+
+def _shares(flag: BoolArray, members: Sequence[IntArray]) -> FloatArray:
+    return np.array([flag[m].mean() for m in members])
 
 
 def _medians(values: FloatArray, members: Sequence[IntArray]) -> FloatArray:

@@ -48,7 +48,9 @@ def smallest_size(perplexity: float) -> int:
     return int(np.ceil(_POINTS_PER_PERPLEXITY * perplexity))
 
 
-def island_sizes(indices: IntArray, distances: FloatArray, smallest: int) -> IntArray:
+def island_sizes(
+    indices: IntArray, distances: FloatArray, smallest: int, rounding: float = 0.0
+) -> IntArray:
     """Count the points of the island that each is in; 0 where it is in none that is too small.
 
     Parameters
@@ -57,6 +59,8 @@ def island_sizes(indices: IntArray, distances: FloatArray, smallest: int) -> Int
         The neighbours of each point, from near to far; more than `smallest` are not used.
     smallest : int
         The fewest points that are not too few.
+    rounding : float, default 0
+        The distance up to which points are copies.
     """
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
@@ -65,7 +69,7 @@ def island_sizes(indices: IntArray, distances: FloatArray, smallest: int) -> Int
     n_used = min(smallest, indices.shape[1])
     ends = np.concatenate(
         [
-            _ends(distances[begin : begin + _ROWS_AT_ONCE, :n_used])
+            _ends(distances[begin : begin + _ROWS_AT_ONCE, :n_used], rounding)
             for begin in range(0, n, _ROWS_AT_ONCE)
         ]
     )
@@ -83,13 +87,13 @@ def island_sizes(indices: IntArray, distances: FloatArray, smallest: int) -> Int
     return found
 
 
-def _ends(distances: FloatArray) -> IntArray:
+def _ends(distances: FloatArray, rounding: float = 0.0) -> IntArray:
     """Count the neighbours before the clearest step of each row; 0 where none is clear."""
     n_found = distances.shape[1]
     if n_found < _FEWEST:
         return np.zeros(len(distances), np.int64)
     # Copies lie as near as the nearest that is none: a step from 0 would be endless.
-    nearest = np.where(distances > 0, distances, np.inf).min(axis=1, keepdims=True)
+    nearest = np.where(distances > rounding, distances, np.inf).min(axis=1, keepdims=True)
     logs = np.log(np.maximum(distances, np.where(np.isfinite(nearest), nearest, 1.0)))
     ranks = np.arange(1, n_found)
     spreads = logs[:, :-1] - np.cumsum(logs[:, :-1], axis=1) / ranks

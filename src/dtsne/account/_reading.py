@@ -26,10 +26,8 @@ _GOOD_WIDTHS, _FAIR_WIDTHS = 1.25, 2.0
 _TRUSTED, _PARTLY_TRUSTED = 0.95, 0.85
 # Radii of nine points in ten within a factor of 1.1 either way leave nothing to correlate.
 _EVEN = float(np.log(1.1))
-# Of the points of a group that are unreliable: the group then is.
-_MOSTLY = 0.5
-# Of the largest piece of a group in the map over that in the data: less than this is torn.
-_TORN = 0.9
+# Names that a sentence has; the tables have them all.
+_MOST_NAMES = 8
 
 
 def readings(points: PointTable, groups: GroupTable | None, whole: Quality) -> tuple[str, ...]:
@@ -45,11 +43,11 @@ def readings(points: PointTable, groups: GroupTable | None, whole: Quality) -> t
 
 def torn_groups(groups: GroupTable) -> tuple[str, ...]:
     """Name the groups that are in pieces in the map and not in the data."""
-    torn = np.flatnonzero(_is_torn(groups))
+    torn = np.flatnonzero(groups.caveat == "torn")
     if not len(torn):
         return ()
-    named = ", ".join(
-        f"{groups.label[g]} ({groups.piece_map[g]:.0%}, {groups.piece_data[g]:.0%})" for g in torn
+    named = _names(
+        [f"{groups.label[g]} ({groups.piece_map[g]:.0%}, {groups.piece_data[g]:.0%})" for g in torn]
     )
     return (
         f"Torn into pieces by the map: {named}. In brackets the share of the points that are in "
@@ -58,9 +56,10 @@ def torn_groups(groups: GroupTable) -> tuple[str, ...]:
     )
 
 
-def _is_torn(groups: GroupTable) -> BoolArray:
-    torn: BoolArray = groups.piece_map < _TORN * groups.piece_data
-    return torn
+def _names(names: list[str]) -> str:
+    listed = ", ".join(names[:_MOST_NAMES])
+    n_more = len(names) - _MOST_NAMES
+    return f"{listed} and {n_more:,} more" if n_more > 0 else listed
 
 
 def _read_densities(points: PointTable) -> str:
@@ -72,13 +71,14 @@ def _read_densities(points: PointTable) -> str:
             else "every point has as many copies as a radius reaches to"
         )
         return f"Densities: nothing can be said, as {why}."
+    share = "" if known.all() else f" (of the {_percent(known)} of points whose room is known)"
     in_data, in_map = points.log_radius_data[known], points.log_radius_map[known]
     factor = float(np.exp(np.quantile(np.abs(points.density_residual[known]), 0.9)))
     errors = f"the room of nine points in ten is right within a factor of {three_digits(factor)}"
     if np.quantile(np.abs(in_data - np.median(in_data)), 0.9) < _EVEN:
         return (
-            "Densities: the data is about equally dense everywhere, so that there is little to "
-            f"show; in the map {errors}."
+            f"Densities{share}: the data is about equally dense everywhere, so that there is "
+            f"little to show; in the map {errors}."
         )
     correlation, slope = _line(in_data, in_map)
     low, high = _GOOD_SLOPES
@@ -89,7 +89,7 @@ def _read_densities(points: PointTable) -> str:
     else:
         verdict = "Densities cannot be read"
     return (
-        f"{verdict}: points twice as far from their neighbours in the data are drawn "
+        f"{verdict}{share}: points twice as far from their neighbours in the data are drawn "
         f"{three_digits(2.0**slope)} times as far from them (log r = {correlation:.2f}), and "
         f"{errors}."
     )
@@ -97,9 +97,9 @@ def _read_densities(points: PointTable) -> str:
 
 def _read_widths(groups: GroupTable) -> str:
     known = np.isfinite(groups.drawn)
-    whole = known & ~_is_torn(groups) & (groups.share_unreliable < _MOSTLY)
+    whole = known & groups.reliable
     if whole.sum() < 2:
-        return ""
+        return f"Widths of groups: nothing can be said, as {_why_no_widths(groups)}."
     drawn = groups.drawn[whole]
     factor = float(drawn.max() / drawn.min())
     if factor <= _GOOD_WIDTHS:
@@ -109,13 +109,27 @@ def _read_widths(groups: GroupTable) -> str:
     else:
         verdict = "Widths of groups cannot be read"
     left, n = int(whole.sum()), int(known.sum())
-    of_some = f" (of {left} of {n} groups, the others being torn or unreliable)" if left < n else ""
+    of_some = (
+        f" (of {left} of {n} groups, the others being torn, too small or unreliable)"
+        if left < n
+        else ""
+    )
     widest, narrowest = groups.label[whole][[drawn.argmax(), drawn.argmin()]]
     return (
         f"{verdict}{of_some}: of two that are equally wide in the data, one may be drawn "
         f"{three_digits(factor)} times as wide as the other; the widest beside its true width is "
         f"{widest}, the narrowest {narrowest}."
     )
+
+
+def _why_no_widths(groups: GroupTable) -> str:
+    if len(groups) < 2:
+        return "there is only one group"
+    if np.isnan(groups.spread_data).all():
+        return "the data has no coordinates, or every group is copies of one point"
+    if np.isfinite(groups.drawn).sum() < 2:
+        return "fewer than two groups have more than one point in data and map"
+    return "fewer than two groups are neither torn, nor too small, nor unreliable"
 
 
 def _line(a: FloatArray, b: FloatArray) -> tuple[float, float]:
@@ -167,11 +181,13 @@ def _read_distances(whole: Quality) -> str:
     )
 
 
-def warnings_of(points: PointTable, perplexity: float | None) -> tuple[str, ...]:
+def warnings_of(
+    points: PointTable, groups: GroupTable | None, perplexity: float | None
+) -> tuple[str, ...]:
     """Say which points to be careful with, and why."""
     said = [
         *_room_sentences(points),
-        *_flag_sentences(points, perplexity),
+        *_flag_sentences(points, groups, perplexity),
         *_limit_sentences(points),
     ]
     if points.unreliable.any():
@@ -204,13 +220,16 @@ def _room_sentences(points: PointTable) -> list[str]:
     return [f"{sentence}."]
 
 
-def _flag_sentences(points: PointTable, perplexity: float | None) -> list[str]:
+def _flag_sentences(
+    points: PointTable, groups: GroupTable | None, perplexity: float | None
+) -> list[str]:
     said = []
     too_large, at_bound = points.perplexity_too_large, points.sigma_at_bound
     if too_large is not None and too_large.any():
         said.append(
             f"perplexity_too_large: {_count(too_large)} are in clusters of "
-            f"{_sizes(points, too_large)} points, too few for a perplexity of {perplexity:g}. "
+            f"{_sizes(points, too_large)} points{_too_small(groups)}, too few for a perplexity of "
+            f"{perplexity:g}. "
             "Their scale comes from outside of the cluster, whose width in the map means nothing. "
             "To draw a cluster as wide as it is, choose a perplexity of at most half of its points."
         )
@@ -233,7 +252,7 @@ def _limit_sentences(points: PointTable) -> list[str]:
             "points of a cluster to see it."
         )
     if points.copy.any():
-        sentence = f"copy: {_count(points.copy)} have exact copies"
+        sentence = f"copy: {_count(points.copy)} have copies"
         without = np.isnan(points.log_radius_data)
         if without.any():
             sentence += f", and {int(without.sum()):,} so many that their radius is 0"
@@ -241,9 +260,23 @@ def _limit_sentences(points: PointTable) -> list[str]:
     return said
 
 
+def _too_small(groups: GroupTable | None) -> str:
+    """Name the labels that are too small, if there are any."""
+    if groups is None:
+        return ""
+    names = [str(name) for name in groups.label[groups.caveat == "too small for the perplexity"]]
+    return f" ({_names(names)})" if names else ""
+
+
 def _sizes(points: PointTable, flag: BoolArray) -> str:
     fewest, most = int(points.cluster_size[flag].min()), int(points.cluster_size[flag].max())
     return f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"
+
+
+def _percent(flag: BoolArray) -> str:
+    """Write a share that is neither none nor all as what it is."""
+    share = float(flag.mean())
+    return f"{share:.0%}" if 0.01 <= share <= 0.99 else f"{share:.2%}"
 
 
 def _count(flag: BoolArray) -> str:

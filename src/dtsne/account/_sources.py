@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dtsne._arrays import to_host
+from dtsne._devices import device_for
+from dtsne._kinds import is_tensor
 from dtsne.quality._inputs import Spaces, check_spaces
 
 if TYPE_CHECKING:
@@ -16,10 +19,11 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from dtsne._data import Data
+    from dtsne._kept import Lists
     from dtsne._typing import FloatArray, IntArray
 
 # Distances for which coordinates are points in a space, with spreads and ranks of all others.
-_WITH_COORDINATES = ("euclidean", "cosine")
+_WITH_COORDINATES = ("euclidean", "cosine", "correlation")
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,29 +62,45 @@ class Source:
         return Spaces(np.empty((self.n, 0)) if self.data is None else self.data, self.map)
 
 
-def open_source(X: ArrayLike | None, Y: ArrayLike, metric: str, neighbors: Any) -> Source:
+def open_source(
+    X: ArrayLike | None, Y: ArrayLike, metric: str, neighbors: Any, device: Any = "cpu"
+) -> Source:
     """Check what the user gives; nothing is searched for yet."""
     from dtsne._metrics import METRICS
 
-    known = ("euclidean", "cosine", "correlation", *METRICS, "precomputed")
+    known = (*_WITH_COORDINATES, *METRICS, "precomputed")
     if metric not in known:
         raise ValueError(f"metric={metric!r} is not known; choose from {', '.join(known)}.")
+    resolved = device_for(device, X=X, Y=Y)
+    X, Y = _on_host(X), _on_host(Y)
     if X is None:
         if neighbors is None:
             raise ValueError("X=None leaves nothing to compare the map with; give X or neighbors.")
-        return _from_graph(None, _check_map(Y), neighbors)
-    if metric not in _WITH_COORDINATES:
-        return _from_metric(X, _check_map(Y), metric, neighbors)
-    spaces = check_spaces(X, Y, metric)  # type: ignore[arg-type]
-    if neighbors is not None:
-        return _from_graph(spaces.data, spaces.map, neighbors)
-    return _from_points(spaces)
+        source = _from_graph(None, _check_map(Y), neighbors)
+    elif metric not in _WITH_COORDINATES:
+        source = _from_metric(X, _check_map(Y), metric, neighbors)
+    else:
+        spaces = check_spaces(X, Y, metric)  # type: ignore[arg-type]
+        if neighbors is not None:
+            source = _from_graph(spaces.data, spaces.map, neighbors)
+        else:
+            source = _from_points(spaces, resolved)
+    return source if resolved is None else _on_device(source, resolved)
 
 
-def source_of(data: Data, map_: FloatArray, *, of_metric: bool = True) -> Source:
+def source_of(
+    data: Data,
+    map_: FloatArray,
+    *,
+    of_metric: bool = True,
+    lists: Lists | None = None,
+    n_searched: int = 1,
+) -> Source:
     """Take data that the method has prepared, and a map with a row for each of its points.
 
-    Coordinates beside given neighbours may be there for the start alone, and not `of_metric`.
+    Coordinates beside given neighbours may be there for the start alone, and not `of_metric`. A
+    search finds neighbours in the lists, if these are long enough; or else at least so many as the
+    fit searched for, since one for fewer may find others.
     """
     from dtsne._data import Points
     from dtsne._given_neighbors import GivenNeighbors
@@ -93,13 +113,20 @@ def source_of(data: Data, map_: FloatArray, *, of_metric: bool = True) -> Source
         points = on_host if isinstance(on_host, Points) else None
         most = len(data) - 1
     coordinates = None if points is None else points.coordinates * points.unit
-    source = Source(coordinates, map_, partial(_search_in, data), most)
+    search = partial(_search_in, data, lists=lists, least=min(n_searched, most))
+    source = Source(coordinates, map_, search, most)
     device = getattr(data, "device", None)
-    if device is None:
-        return source
+    return source if device is None else _on_device(source, device)
+
+
+def _on_device(source: Source, device: Any) -> Source:
     from dtsne.gpu._quality import spaces_on
 
     return replace(source, on_device=spaces_on(device, source.spaces))
+
+
+def _on_host(values: Any) -> Any:
+    return to_host(values) if is_tensor(values) else values
 
 
 def _check_map(Y: ArrayLike) -> FloatArray:
@@ -108,16 +135,21 @@ def _check_map(Y: ArrayLike) -> FloatArray:
     return map_
 
 
-def _from_points(spaces: Spaces) -> Source:
-    from dtsne._data import MAX_EXACT_NEIGHBORS
-    from dtsne._input import prepare
-    from dtsne._neighbors import nearest_neighbors
-
+def _from_points(spaces: Spaces, device: Any) -> Source:
     def search(k: int) -> tuple[IntArray, FloatArray, float]:
-        if spaces.n <= MAX_EXACT_NEIGHBORS:
+        from dtsne._data import MAX_EXACT_NEIGHBORS
+
+        if device is None and spaces.n <= MAX_EXACT_NEIGHBORS:
+            from dtsne._neighbors import nearest_neighbors
+
             return *nearest_neighbors(spaces.data, k), 1.0
+        from dtsne._backend import backend_for
+
+        backend = backend_for("cpu" if device is None else device, None)
         # In the middle, and of size 1 or so, as the search is in float32.
-        return _search_in(prepare(spaces.data, metric="euclidean", n_pcs=None), k)
+        with backend.session():
+            data = backend.prepare(spaces.data, metric="euclidean", n_pcs=None, neighbors=None)
+            return _search_in(data, k)
 
     return Source(spaces.data, spaces.map, search, spaces.n - 1)
 
@@ -155,7 +187,12 @@ def _from_metric(X: Any, map_: FloatArray, metric: str, neighbors: Any) -> Sourc
     return source_of(prepare(checked, metric=metric, n_pcs=None), map_)
 
 
-def _search_in(data: Data, k: int) -> tuple[IntArray, FloatArray, float]:
-    find = getattr(data, "neighbors_on_host", data.neighbors)
-    indices, distances, recall = find(k)
-    return indices, distances * data.unit, recall
+def _search_in(
+    data: Data, k: int, *, lists: Lists | None = None, least: int = 1
+) -> tuple[IntArray, FloatArray, float]:
+    known = None if lists is None else lists.nearest(k)
+    if known is None:
+        find = getattr(data, "neighbors_on_host", data.neighbors)
+        known = find(max(k, least))
+    indices, distances, recall = known
+    return indices[:, :k], distances[:, :k] * data.unit, recall

@@ -11,10 +11,10 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from dtsne._labels import Labels
     from dtsne._typing import FloatArray, IntArray
 
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
-Labels: TypeAlias = np.ndarray[Any, Any]
 TableName: TypeAlias = Literal["points", "groups", "ratios"]
 
 
@@ -33,7 +33,9 @@ class AccountTable:
     @classmethod
     def from_columns(cls, columns: Mapping[str, Sequence[Any]]) -> Self:
         """Build the table from lists, in which None stands for nan."""
-        return cls(**{name: array_of(values) for name, values in columns.items()})
+        return cls(
+            **{name: array_of(values, named=name == "label") for name, values in columns.items()}
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,16 +47,17 @@ class PointTable(AccountTable):
     log_radius_data, log_radius_map : ndarray of float
         Natural logarithm of the distance to the k-th nearest neighbour, in each space its own. With
         σ, both in the unit of the map, which is the median σ; without, each less its median, so
-        that 0 is a typical point. nan where the radius is 0, for a point with k copies.
+        that 0 is a typical point. nan where the radius is 0 (or a millionth of a typical one, which
+        is rounding), for a point with k copies.
     density_residual : ndarray of float
         ``log_radius_map - log_radius_data``, less its median: log 2 = .69 for a point drawn with
         twice the room it should have, −.69 for one with half of it. nan where a radius is, and
         where it reaches beyond the cluster (`k_too_large`).
     neighbor_recall : ndarray of float
-        Share of its nearest neighbours in the data that are so in the map. Of neighbours equally
+        Share of its nearest neighbours in the map that are so in the data. Of neighbours equally
         far, any will do.
     copy : ndarray of bool
-        Whether another point is exactly the same.
+        Whether another point is the same, but for rounding.
     k_too_large : ndarray of bool
         Whether the point is in a cluster of at most k points, so that its radius is the distance to
         another cluster, and says nothing of density. It is no fault of the map; choose a smaller k.
@@ -68,11 +71,13 @@ class PointTable(AccountTable):
     sigma : ndarray of float or None
         The scale that the method took for the point, in the unit of the data.
     sigma_at_bound : ndarray of bool or None
-        Whether σ was raised to its lower bound, as copies or near-copies have none.
+        Whether σ is not one of the data, as copies and near-copies have none: it was raised to its
+        lower bound, or is that of copies that the fit moved apart. None if only σ is known.
     perplexity_too_large : ndarray of bool or None
         Whether the point is in a cluster of too few points for the perplexity (fewer than 1.25
         times it), so that σ, and the room in the map, come from outside of the cluster. Found by
-        the gap around the cluster, and by the number of points of the label.
+        the gap around the cluster; and by the number of points of the label, where most neighbours
+        of its points are of that label too, so that it is one of a cluster.
     label : ndarray or None
         None for a point that has none.
     """
@@ -93,7 +98,7 @@ class PointTable(AccountTable):
 
 @dataclass(frozen=True, eq=False)
 class GroupTable(AccountTable):
-    """One row for each label, sorted.
+    """One row for each label, in the order of a categorical column, or sorted.
 
     Attributes
     ----------
@@ -104,35 +109,44 @@ class GroupTable(AccountTable):
         Root mean square distance of its points to their mean, √(Σ|x − mean|² / (n − 1)), each in
         the unit of its space; nan for a single point, for copies of one, and where the data has no
         coordinates. By n − 1, as groups of few points would look narrower than they are.
+    drawn : ndarray of float
+        Spread in the map over that in the data, 1 being typical: 1.1 is 10 % too wide.
     log_radius_data, log_radius_map : ndarray of float
         Median over its points of the columns of these names.
     density_residual : ndarray of float
         The same of that column: 0 if its points have the room that they should have.
+    own_neighbors : ndarray of float
+        Share of the `k_neighborhood` nearest neighbours of its points in the data (of n − 1, if
+        that is less) that are of the group.
     piece_data, piece_map : ndarray of float
         Share of its points in its largest piece, points being in one piece if they are among the
         `k_neighborhood` nearest of one another, or linked by others of the group that are.
     share_unreliable : ndarray of float
+    reliable : ndarray of bool
+        Whether its width in the map means something.
+    caveat : ndarray of str
+        Why it does not: "torn" (one piece in the data, several in the map), "too small for the
+        perplexity", "mostly unreliable"; "" if it does.
+    below_perplexity : ndarray of bool or None
+        Whether it has fewer than 1.25 × perplexity points. If it is no cluster, but lies among the
+        points of others, there is nothing wrong with that.
     """
 
     label: Labels
     n: IntArray
     spread_data: FloatArray
     spread_map: FloatArray
+    drawn: FloatArray
     log_radius_data: FloatArray
     log_radius_map: FloatArray
     density_residual: FloatArray
+    own_neighbors: FloatArray
     piece_data: FloatArray
     piece_map: FloatArray
     share_unreliable: FloatArray
-
-    @property
-    def drawn(self) -> FloatArray:
-        """Spread in the map over that in the data, 1 being typical: 1.1 is 10 % too wide."""
-        ratios = self.spread_map / self.spread_data
-        known = ratios[np.isfinite(ratios)]
-        typical = np.median(known) if len(known) else np.nan
-        scaled: FloatArray = ratios / typical
-        return scaled
+    reliable: BoolArray
+    caveat: Labels
+    below_perplexity: BoolArray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,13 +158,20 @@ class RatioTable(AccountTable):
     group, reference : ndarray
         Labels. Up to six groups every pair is there once, the one of the larger spread in the data
         first (in the map, where the data has no coordinates); of more, each with the one of the
-        most points.
+        most points among those whose width means something.
     data, map : ndarray of float
         Spread of the group over that of the reference.
-    data_low, data_high, map_low, map_high : ndarray of float
-        95 % intervals by the bootstrap, over the choice of the points; nan for groups of fewer than
-        5 points. Those of the map take the map as it is: they do not say what another fit would
-        draw.
+    drawn : ndarray of float
+        `map` over `data`: 1.1 if the map draws the group 10 % too wide beside the reference.
+    data_low, data_high, map_low, map_high, drawn_low, drawn_high : ndarray of float
+        95 % intervals by the bootstrap, over the choice of the points, which is the same in data
+        and map; nan for groups of fewer than 5 different points, or in which so many are copies
+        that 1 % of the resamples have no spread. They take the map as it is: they do not say what
+        another fit would draw.
+    reliable : ndarray of bool
+        Whether the widths of both in the map mean something.
+    caveat : ndarray of str
+        Why they do not, in words; "" if they do.
     """
 
     group: Labels
@@ -161,29 +182,33 @@ class RatioTable(AccountTable):
     map: FloatArray
     map_low: FloatArray
     map_high: FloatArray
+    drawn: FloatArray
+    drawn_low: FloatArray
+    drawn_high: FloatArray
+    reliable: BoolArray
+    caveat: Labels
 
     @property
     def sentences(self) -> tuple[str, ...]:
         """Every row in words."""
-        rows = zip(*self.columns().values(), strict=True)
-        return tuple(_sentence(*row) for row in rows)
+        return tuple(map(self._sentence, range(len(self))))
 
-
-def _sentence(
-    group: Any,
-    reference: Any,
-    data: float,
-    data_low: float,
-    data_high: float,
-    map_: float,
-    map_low: float,
-    map_high: float,
-) -> str:
-    in_map = _with_interval(map_, map_low, map_high)
-    if np.isnan(data):
-        return f"{group} is {in_map} times as wide as {reference} in the map."
-    in_data = _with_interval(data, data_low, data_high)
-    return f"{group} is {in_data} times as wide as {reference} in the data, {in_map} in the map."
+    def _sentence(self, row: int) -> str:
+        group, reference = self.group[row], self.reference[row]
+        in_map = _with_interval(self.map[row], self.map_low[row], self.map_high[row])
+        if np.isnan(self.data[row]):
+            said = f"{group} is {in_map} times as wide as {reference} in the map"
+        else:
+            in_data = _with_interval(self.data[row], self.data_low[row], self.data_high[row])
+            said = f"{group} is {in_data} times as wide as {reference} in the data"
+            said += f", {in_map} in the map"
+        if self.caveat[row]:
+            return f"{said}. ({self.caveat[row]}: such widths mean nothing.)"
+        # Only where it is more than the choice of the points would make it, to two digits.
+        if self.drawn_low[row] >= 1.005 or self.drawn_high[row] < 0.995:
+            drawn = self.drawn[row], self.drawn_low[row], self.drawn_high[row]
+            said += f": {_with_interval(*drawn)} times what it should be"
+        return f"{said}."
 
 
 def _with_interval(value: float, low: float, high: float) -> str:
@@ -198,8 +223,8 @@ def three_digits(value: float) -> str:
     return f"{value:,.{decimals}f}"
 
 
-def array_of(values: Sequence[Any]) -> np.ndarray[Any, Any]:
-    """Turn plain values of one kind, or None for nan, into an array; of texts None is None."""
-    if None in values and any(isinstance(value, str) for value in values):
+def array_of(values: Sequence[Any], *, named: bool = False) -> np.ndarray[Any, Any]:
+    """Turn plain values of one kind into an array; None is nan, and of names it is None."""
+    if named and None in values:
         return np.array(values, object)
     return np.array([np.nan if value is None else value for value in values])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -50,7 +51,8 @@ def sections_of(account: Account) -> list[Section]:
         if sentences:
             shown = (*sentences[:_MOST_GROUPS], *_left_out(len(sentences), "comparisons"))
             parts.append(Section("How much wider", shown, note=_explain_intervals(account)))
-    parts.append(Section("Points to be careful with", warnings_of(points, account.perplexity)))
+    careful = warnings_of(points, account.groups, account.perplexity)
+    parts.append(Section("Points to be careful with", careful))
     values = ((getattr(whole, name), meaning) for name, meaning in _MEASURES.items())
     figures = tuple((f"{value:.3f}", meaning) for value, meaning in values if not np.isnan(value))
     header = ("value", "measure (1 is perfect)")
@@ -96,7 +98,7 @@ def _group_section(groups: GroupTable) -> Section:
     room = np.exp(groups.density_residual)
     rows = tuple(
         (
-            str(groups.label[g]),
+            " ".join(str(groups.label[g]).split()),
             f"{groups.n[g]:,}",
             _number(groups.spread_data[g]),
             _number(groups.spread_map[g]),
@@ -140,7 +142,8 @@ def _explain_intervals(account: Account) -> str:
         return ""
     return (
         "In brackets: 95% intervals over the choice of the points (bootstrap). Those of the map "
-        "take the map as it is, and do not say what another fit would draw."
+        "take the map as it is, and do not say what another fit would draw. What a ratio should be "
+        "is that in the data; where nothing is said of it, the points leave that open."
     )
 
 
@@ -155,6 +158,11 @@ def _explain_measurement(account: Account) -> str:
         said.append(
             f"One unit of the map is {account.radius_unit:.3g} in the data by these radii, and "
             f"{account.map_unit:.3g}, the median σ, in the kernel."
+        )
+    if np.isnan(account.points.density_residual).any():
+        said.append(
+            "These figures are of all points; what is said of densities above is of those whose "
+            "room is known."
         )
     if account.perplexity is None:
         said.append("The perplexity is not known, so clusters too small for it are not looked for.")
@@ -201,5 +209,6 @@ def _row(cells: tuple[str, ...]) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Keep what a label may hold from being taken for Markdown."""
-    return text.replace("|", "\\|").replace("*", "\\*").replace("<", "&lt;")
+    """Keep what a label may hold from being taken for Markdown, and on one line."""
+    plain = " ".join(text.split()).replace("&", "&amp;").replace("<", "&lt;")
+    return re.sub(r"([\\`*_\[\]|])", r"\\\1", plain)

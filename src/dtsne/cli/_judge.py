@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from dtsne._backend import CpuBackend
 from dtsne._threads import limited_threads, resolve_n_jobs
-from dtsne.account._build import account_from
+from dtsne.account._build import Asked, account_from
+from dtsne.account._points import Known
 from dtsne.account._sources import source_of
 from dtsne.cli import _outputs
 from dtsne.cli._labels import as_groups, for_account
@@ -65,13 +66,11 @@ def judge(
         with mistakes():
             prepared = CpuBackend().prepare(model._check_data(table.X), **model._preparation())
         _say_what_is_compared(table, model)
+        known = Known.checked(len(found.Y), found.sigma, judging.perplexity)
         account = account_from(
             source_of(prepared, found.Y.astype(float)),
-            labels=for_account(groups),
-            k=judging.reach,
-            k_neighborhood=judging.k_neighborhood,
-            sigma=found.sigma,
-            perplexity=judging.perplexity,
+            Asked(for_account(groups), judging.reach, judging.k_neighborhood),
+            replace(known, at_bound=found.sigma_at_bound),
         )
     ids = table.ids if table.ids is not None else found.ids
     _write_tables(account, found.Y, ids, judging)

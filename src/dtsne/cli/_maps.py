@@ -58,6 +58,13 @@ class MapFile:
         """The columns that are of no account."""
         return {name: c for name, c in self.columns.items() if name not in _ACCOUNT_NAMES}
 
+    @property
+    def sigma_at_bound(self) -> Field | None:
+        """Whether σ of each point is not one of the data, if the file has that beside σ."""
+        column = self.account.get("sigma_at_bound")
+        usable = column is not None and column.dtype.kind == "b" and self.sigma is not None
+        return column if usable else None
+
     def in_order(self, order: IntArray) -> MapFile:
         """Return the same with its points in another order."""
         return replace(

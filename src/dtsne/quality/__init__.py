@@ -8,9 +8,10 @@ such as a correlation with a constant, is nan.
 
 Options shared by the measures:
 
-``metric`` : {"euclidean", "cosine"}
-    Distance in the data, "cosine" being the Euclidean one between rows scaled to length 1, as for
-    :class:`dtsne.DTSNE`. The map is always Euclidean.
+``metric`` : {"euclidean", "cosine", "correlation"}
+    Distance in the data, "cosine" being the Euclidean one between rows scaled to length 1, and
+    "correlation" the same between rows less their mean, as for :class:`dtsne.DTSNE`. The map is
+    always Euclidean.
 ``max_rows`` : int, default 10,000
     With more rows than this, neighbourhoods are taken around that many rows, drawn at random
     without replacement. They are still searched for, and ranked, among all rows.

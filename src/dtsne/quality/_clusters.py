@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtsne.quality._inputs import check_labels, check_spaces
+from dtsne.quality._copies import SAME
+from dtsne.quality._inputs import Metric, check_labels, check_spaces
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike
 
+    from dtsne._labels import Groups
     from dtsne._typing import FloatArray, IntArray
 
 
@@ -23,7 +27,7 @@ class ClusterRadii:
     Attributes
     ----------
     labels : ndarray
-        The labels, sorted.
+        The labels, in the order of a categorical column, or sorted.
     sizes : ndarray of int
         Number of points of each label.
     data, map : ndarray of float
@@ -62,58 +66,74 @@ class ClusterRadii:
 
 
 def cluster_radius_ratios(
-    X: ArrayLike, Y: ArrayLike, labels: ArrayLike, *, device: Any = "cpu"
+    X: ArrayLike,
+    Y: ArrayLike,
+    labels: ArrayLike,
+    *,
+    metric: Metric = "euclidean",
+    device: Any = "cpu",
 ) -> ClusterRadii:
     """Compare the spread of labelled groups in the data with that in the map.
 
     The radius of a label is the root mean square distance of its points to their mean::
 
-        R_c = √( mean_{i ∈ c} ‖x_i − mean_c‖² )
+        R_c = √( Σ_{i ∈ c} ‖x_i − mean_c‖² / (n_c − 1) )
 
-    in each space, over that of the first label (in sorted order).
+    in each space, over that of the first label (in the order of the labels).
 
     Parameters
     ----------
     X, Y : array-like of shape (n, d) and (n, 2 or 3)
     labels : array-like of shape (n,)
         Numbers or strings, none missing.
-    device
-        See :mod:`dtsne.quality`.
+    metric, device
+        See :mod:`dtsne.quality`. Radii of angles are those of rows scaled to length 1.
 
     Returns
     -------
     ClusterRadii
-        A label of one point, or of copies of one, has no radius: it is nan, and is passed over as
-        the reference.
+        A label of one point, or of copies of one (in the data to a millionth of the spread of all
+        points), has no radius: it is nan, and is passed over as the reference.
     """
-    spaces = check_spaces(X, Y, device=device)
+    spaces = check_spaces(X, Y, metric, device)
     return compare_radii(spaces.data, spaces.map, check_labels(labels, spaces.n))
 
 
-def compare_radii(data: Any, map_: Any, labels: np.ndarray[Any, Any]) -> ClusterRadii:
+def compare_radii(data: Any, map_: Any, groups: Groups) -> ClusterRadii:
     """Compare the radii of checked inputs."""
-    try:
-        names, codes, sizes = np.unique(labels, return_inverse=True, return_counts=True)
-    except TypeError as error:
-        raise ValueError(
-            "labels mix kinds that have no order; convert them, e.g. with list(map(str, labels))."
-        ) from error
-    groups = np.split(np.argsort(codes, kind="stable"), np.cumsum(sizes)[:-1])
-    data_radii = np.array([_radius(data[members]) for members in groups])
-    map_radii = np.array([_radius(map_[members]) for members in groups])
+    data_radii = spreads(data, groups.members)
+    map_radii = spreads(map_, groups.members, same=0.0)
     usable = np.flatnonzero(np.isfinite(data_radii) & np.isfinite(map_radii))
     if len(usable) == 0:
-        unknown = np.full(len(names), np.nan)
-        return ClusterRadii(names, sizes, unknown, unknown, None)
+        unknown = np.full(len(groups.names), np.nan)
+        return ClusterRadii(groups.names, groups.sizes, unknown, unknown, None)
     first = usable[0]
     return ClusterRadii(
-        names, sizes, data_radii / data_radii[first], map_radii / map_radii[first], names[first]
+        groups.names,
+        groups.sizes,
+        data_radii / data_radii[first],
+        map_radii / map_radii[first],
+        groups.names[first],
     )
 
 
-def _radius(points: Any) -> float:
+def spreads(points: Any, members: Sequence[IntArray], same: float = SAME) -> FloatArray:
+    """Return the spread of each group of points; nan for a single point and copies of one.
+
+    Copies are those within the share `same` of the spread of all points. That of a map is 0: it is
+    as its method made it, and what draws a cluster on nearly one spot is to be told so.
+    """
+    least = same * spread(points)
+    found = np.array([spread(points[of_group]) for of_group in members])
+    return np.where(found > least, found, np.nan)
+
+
+def spread(points: Any) -> float:
+    """Root mean square distance of points to their mean, √(Σ|x − mean|² / (n − 1)); 0 for copies.
+
+    By n − 1, as groups of few points would look narrower than they are.
+    """
     # Compared rather than computed: the mean of copies is a copy only up to rounding.
     if (points == points[0]).all():
-        return float("nan")
-    centered = points - points.mean(axis=0)
-    return math.sqrt((centered**2).sum(axis=1).mean())
+        return 0.0
+    return math.sqrt(((points - points.mean(axis=0)) ** 2).sum() / (len(points) - 1))

@@ -2,35 +2,43 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from dtsne._arrays import namespace_of
 from dtsne._devices import device_for
 from dtsne._kinds import is_tensor
+from dtsne._labels import group_by
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import ArrayLike
 
+    from dtsne._labels import Groups
     from dtsne._typing import IntArray
 
-Metric: TypeAlias = Literal["euclidean", "cosine"]
+Metric: TypeAlias = Literal["euclidean", "cosine", "correlation"]
 RandomState: TypeAlias = int | np.random.Generator | None
+
+_LOGGER = logging.getLogger(__name__)
 
 # The fewest points for which every measure is defined (trustworthiness needs 1 ≤ k < n / 2).
 MIN_ROWS = 4
 DEFAULT_MAX_ROWS = 10_000
 _LARGEST = 1e150
+_MOST = 2**31 - 1
 
 
 @dataclass(frozen=True, eq=False)
 class Spaces:
     """The same points in the data and in the map, row by row.
 
-    For the cosine metric ``data`` holds rows of length 1, and distances are Euclidean as ever.
+    For the metrics of angles ``data`` holds rows of length 1, and distances are Euclidean as ever.
+    It has no columns where nothing is known of it but neighbours.
     """
 
     data: Any  # of numpy; or both tensors of PyTorch, on the device to work on
@@ -40,6 +48,11 @@ class Spaces:
     def n(self) -> int:
         """Number of points."""
         return len(self.data)
+
+    @property
+    def has_data(self) -> bool:
+        """Whether the points have coordinates in the data."""
+        return int(self.data.shape[1]) > 0
 
 
 def check_spaces(
@@ -56,35 +69,21 @@ def check_spaces(
         )
     if len(data) < MIN_ROWS:
         raise ValueError(f"{len(data)} points are too few to measure; give at least {MIN_ROWS}.")
-    if metric == "cosine":
-        data = _with_unit_rows(data)
-    elif metric != "euclidean":
-        raise ValueError(f"metric={metric!r} is not known; choose 'euclidean' or 'cosine'.")
-    return Spaces(data, map_)
-
-
-def check_labels(labels: ArrayLike, n: int) -> np.ndarray[Any, Any]:
-    """Turn labels into an array of one value a point, none of them missing."""
-    checked = shaped_labels(labels, n)
-    if missing_labels(checked).any():
-        raise ValueError("labels has missing values; name them, or leave these points out.")
-    return checked
-
-
-def shaped_labels(labels: ArrayLike, n: int) -> np.ndarray[Any, Any]:
-    """Turn labels into an array of one value a point, of which some may be missing."""
-    checked = np.asarray(labels)
-    if checked.shape != (n,):
+    if metric not in ("euclidean", "cosine", "correlation"):
         raise ValueError(
-            f"labels has shape {checked.shape} for {n} points; give one label for each point."
+            f"metric={metric!r} is not known; choose 'euclidean', 'cosine' or 'correlation'."
         )
-    return checked
+    if metric == "correlation":
+        data = data - data.mean(axis=1)[:, None]
+    return Spaces(data if metric == "euclidean" else _with_unit_rows(data), map_)
 
 
-def missing_labels(labels: np.ndarray[Any, Any]) -> npt.NDArray[np.bool_]:
-    """Say which labels are missing: None, and what does not equal itself (NaN, NaT, pandas.NA)."""
-    values = labels.tolist()
-    return np.array([label is None or (label == label) is not True for label in values], bool)
+def check_labels(labels: ArrayLike, n: int) -> Groups:
+    """Sort the points by their labels, none of which may be missing."""
+    groups = group_by(labels, n)
+    if (groups.codes < 0).any():
+        raise ValueError("labels has missing values; name them, or leave these points out.")
+    return groups
 
 
 def check_count(name: str, value: int, *, least: int, most: int, why: str) -> int:
@@ -96,13 +95,51 @@ def check_count(name: str, value: int, *, least: int, most: int, why: str) -> in
     return int(value)
 
 
+def check_random_state(random_state: RandomState) -> None:
+    """Refuse what numpy's generators cannot be seeded with, before the work."""
+    if isinstance(random_state, np.random.Generator) or random_state is None:
+        return
+    if isinstance(random_state, bool) or not isinstance(random_state, int | np.integer):
+        raise TypeError(
+            f"random_state={random_state!r} has to be an integer, a numpy.random.Generator or None."
+        )
+    if random_state < 0:
+        raise ValueError(f"random_state={random_state} has to be at least 0.")
+
+
 def choose_rows(n: int, max_rows: int, random_state: RandomState) -> IntArray:
     """Choose the rows to measure around: all, or a seeded sample when there are too many."""
-    if max_rows < MIN_ROWS:
-        raise ValueError(f"max_rows={max_rows} is too few; choose at least {MIN_ROWS}.")
+    max_rows = check_count("max_rows", max_rows, least=MIN_ROWS, most=_MOST, why="is too few")
+    check_random_state(random_state)
     if n <= max_rows:
         return np.arange(n)
     return np.sort(np.random.default_rng(random_state).choice(n, max_rows, replace=False))
+
+
+def lower_counts(
+    asked: Mapping[str, int], n: int, most: int | None = None
+) -> tuple[dict[str, int], str | None]:
+    """Lower numbers of neighbours to what n points can have, or to the most known; and say so.
+
+    The scores of ranks are defined below half of the points.
+    """
+    half = (n - 1) // 2
+    largest = half if most is None else min(half, most)
+    why = "is not a number of neighbours"
+    checked = {
+        name: check_count(name, value, least=1, most=_MOST, why=why)
+        for name, value in asked.items()
+    }
+    used = {name: min(value, largest) for name, value in checked.items()}
+    changes = [
+        f"{name} {checked[name]} → {used[name]}" for name in asked if used[name] < asked[name]
+    ]
+    if not changes:
+        return used, None
+    reason = f"less than half of {n} points" if largest == half else "the neighbours that are given"
+    lowered = f"{', '.join(changes)} ({reason})"
+    _LOGGER.info("lowered: %s", lowered)
+    return used, lowered
 
 
 def _check_points(values: ArrayLike, name: str, device: Any) -> Any:
@@ -154,6 +191,7 @@ def _with_unit_rows(points: Any) -> Any:
     lengths = namespace_of(points).linalg.norm(points, axis=1, keepdims=True)
     if not lengths.all():
         raise ValueError(
-            "X has rows of zeros, which have no direction; drop them or use metric='euclidean'."
+            "X has rows of zeros (for 'correlation', of one value), which have no direction; drop "
+            "them or use metric='euclidean'."
         )
     return points / lengths

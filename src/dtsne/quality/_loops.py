@@ -9,8 +9,26 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dtsne._arrays import to_host
+
 if TYPE_CHECKING:
     from dtsne._typing import FloatArray, IntArray
+
+
+# Differences of coordinates that are held at once.
+_HELD_AT_ONCE = 2**23
+
+
+def distances_between(points: Any, rows: IntArray, others: IntArray) -> FloatArray:
+    """Return the distances from rows[r] to each of others[r]."""
+    found = np.empty(others.shape)
+    step = max(1, _HELD_AT_ONCE // max(1, others.shape[1] * points.shape[1]))
+    for begin in range(0, len(rows), step):
+        part = slice(begin, begin + step)
+        ends = points[others[part].astype(np.int64)]
+        squared = (ends - points[rows[part].astype(np.int64)][:, None]) ** 2
+        found[part] = to_host(squared.sum(axis=2))
+    return np.sqrt(found)
 
 
 def data_neighbors(

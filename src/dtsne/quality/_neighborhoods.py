@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dtsne.quality._copies import SAME, rounding_of
 from dtsne.quality._inputs import (
     DEFAULT_MAX_ROWS,
     Metric,
@@ -14,13 +15,14 @@ from dtsne.quality._inputs import (
     check_spaces,
     choose_rows,
 )
-from dtsne.quality._loops import data_neighbors, ranks
+from dtsne.quality._loops import data_neighbors, distances_between, ranks
 from dtsne.quality._search import Neighborhoods, find_neighborhoods, map_neighbors
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from dtsne._typing import IntArray
+    from dtsne._typing import FloatArray, IntArray
+    from dtsne.quality._inputs import Spaces
 
 
 def trustworthiness(
@@ -110,6 +112,8 @@ def neighbor_recall(
 
         recall = mean_i |N_i ∩ M_i| / k
 
+    Of points that are as far in the data as the k-th neighbour, such as copies, all are in N_i.
+
     Parameters
     ----------
     X, Y : array-like of shape (n, d) and (n, 2 or 3)
@@ -126,7 +130,8 @@ def neighbor_recall(
     spaces = check_spaces(X, Y, metric, device)
     why = f"does not suit {spaces.n} points"
     k = check_count("k", k, least=1, most=spaces.n - 1, why=why)
-    return share_kept(find_neighborhoods(spaces, k, max_rows, random_state), spaces.n)
+    found = find_neighborhoods(spaces, k, max_rows, random_state)
+    return float(shares_kept(spaces, found, k).mean())
 
 
 def score_ranks(points: Any, rows: IntArray, neighbors: IntArray) -> float:
@@ -137,14 +142,36 @@ def score_ranks(points: Any, rows: IntArray, neighbors: IntArray) -> float:
     return float(1 - 2 * excess / (len(rows) * k * (2 * n - 3 * k - 1)))
 
 
-def share_kept(found: Neighborhoods, n: int) -> float:
-    """Return the share of data neighbours among the map neighbours, searched for already."""
+def shares_kept(spaces: Spaces, found: Neighborhoods, k: int) -> FloatArray:
+    """Return the share of k neighbours that the map keeps, for each row that was searched for.
+
+    What is counted are the neighbours in the map that are as near in the data as the k-th there: of
+    points equally far, as copies are, any will do. By their distances, as lists end among them.
+    """
+    if not spaces.has_data:
+        return _shares_listed(found, k)
+    reach = distances_between(spaces.data, found.rows, found.data_indices[:, :k]).max(axis=1)
+    to_kept = distances_between(spaces.data, found.rows, found.map_indices[:, :k])
+    shares: FloatArray = (to_kept <= _limits(reach)).mean(axis=1)
+    return shares
+
+
+def _shares_listed(found: Neighborhoods, k: int) -> FloatArray:
+    """Do the same where nothing is known but lists of neighbours, the longer the better."""
     # Row and neighbour in one number, so that a single intersection serves all rows.
-    offsets = np.arange(len(found.rows), dtype=np.int64)[:, None] * n
-    kept = np.intersect1d(
-        offsets + found.data_indices, offsets + found.map_indices, assume_unique=True
-    )
-    return kept.size / found.data_indices.size
+    n = max(found.data_indices.max(), found.map_indices.max()) + 1
+    near = found.data_distances <= _limits(found.data_distances[:, k - 1])
+    rows, places = np.nonzero(near)
+    in_data = rows * n + found.data_indices[rows, places]
+    in_map = np.arange(len(found.rows))[:, np.newaxis] * n + found.map_indices[:, :k]
+    both = np.intersect1d(in_data, in_map, assume_unique=True)
+    return np.bincount(both // n, minlength=len(found.rows)) / k
+
+
+def _limits(reach: FloatArray) -> FloatArray:
+    """Return the distances that are no farther than some, but for rounding, as a column."""
+    limits: FloatArray = (1 + SAME) * reach + rounding_of(reach)
+    return limits[:, np.newaxis]
 
 
 def check_rank_count(k: int, n: int) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
@@ -13,17 +12,19 @@ from dtsne.quality._inputs import (
     DEFAULT_MAX_ROWS,
     Metric,
     RandomState,
-    check_count,
     check_labels,
     check_spaces,
+    lower_counts,
 )
-from dtsne.quality._neighborhoods import score_ranks, share_kept
+from dtsne.quality._neighborhoods import score_ranks, shares_kept
 from dtsne.quality._search import find_neighborhoods
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-_LOGGER = logging.getLogger(__name__)
+    from dtsne._labels import Groups
+    from dtsne.quality._inputs import Spaces
+    from dtsne.quality._search import Neighborhoods
 
 _MEANINGS = {
     "distance_correlation": "distances of all pairs (ρ)",
@@ -104,9 +105,9 @@ class Quality:
 def evaluate(
     X: ArrayLike,
     Y: ArrayLike,
-    k: int = 100,
-    labels: ArrayLike | None = None,
     *,
+    labels: ArrayLike | None = None,
+    k: int = 100,
     k_neighborhood: int = 15,
     metric: Metric = "euclidean",
     max_rows: int = DEFAULT_MAX_ROWS,
@@ -119,14 +120,14 @@ def evaluate(
     Parameters
     ----------
     X, Y : array-like of shape (n, d) and (n, 2 or 3)
+    labels : array-like of shape (n,), optional
+        Groups whose radii are compared. With the cosine metric those in the data are radii of
+        rows scaled to length 1.
     k : int, default 100
         Number of neighbours for the correlations of distances and densities.
     k_neighborhood : int, default 15
         Number of neighbours for trustworthiness, continuity and recall. Both are lowered to
         (n − 1) // 2 where they are larger, and the result says so.
-    labels : array-like of shape (n,), optional
-        Groups whose radii are compared. With the cosine metric those in the data are radii of
-        rows scaled to length 1.
     max_pairs : int, default 50,000,000
         See :func:`distance_correlation`.
     metric, max_rows, random_state, device
@@ -139,44 +140,60 @@ def evaluate(
         same options.
     """
     spaces = check_spaces(X, Y, metric, device)
-    n = spaces.n
-    checked_labels = None if labels is None else check_labels(labels, n)
-    asked = {"k": k, "k_neighborhood": k_neighborhood}
-    used = {name: _lower(name, value, n) for name, value in asked.items()}
-    found = find_neighborhoods(spaces, max(used.values()), max_rows, random_state)
-    wide, narrow = found.nearest(used["k"]), found.nearest(used["k_neighborhood"])
+    groups = None if labels is None else check_labels(labels, spaces.n)
+    counts, lowered = lower_counts({"k": k, "k_neighborhood": k_neighborhood}, spaces.n)
+    found = find_neighborhoods(spaces, max(counts.values()), max_rows, random_state)
+    return measure(
+        spaces,
+        found,
+        groups,
+        **counts,
+        max_pairs=max_pairs,
+        random_state=random_state,
+        lowered=lowered,
+    )
+
+
+def measure(
+    spaces: Spaces,
+    found: Neighborhoods,
+    groups: Groups | None,
+    *,
+    k: int,
+    k_neighborhood: int,
+    max_pairs: int = DEFAULT_MAX_PAIRS,
+    random_state: RandomState,
+    lowered: str | None,
+) -> Quality:
+    """Take all measures, from neighbours that are known already.
+
+    What needs coordinates of the data is nan where it has none.
+    """
+    n, known, unknown = spaces.n, spaces.has_data, float("nan")
+    wide, narrow = found.nearest(k), found.nearest(k_neighborhood)
     return Quality(
-        distance_correlation=correlate_distances(spaces, max_pairs, random_state),
+        distance_correlation=(
+            correlate_distances(spaces, max_pairs, random_state) if known else unknown
+        ),
         neighbor_distance_correlation=correlate_neighbor_distances(spaces, wide, "own"),
         shared_neighbor_distance_correlation=correlate_neighbor_distances(spaces, wide, "shared"),
         density_ratio_correlation=correlate_radii(wide, "ratio"),
         density_log_correlation=correlate_radii(wide, "log"),
         density_rank_correlation=correlate_radii(wide, "rank"),
-        trustworthiness=score_ranks(spaces.data, narrow.rows, narrow.map_indices),
+        trustworthiness=(
+            score_ranks(spaces.data, narrow.rows, narrow.map_indices) if known else unknown
+        ),
         continuity=score_ranks(spaces.map, narrow.rows, narrow.data_indices),
-        neighbor_recall=share_kept(narrow, n),
-        clusters=None
-        if checked_labels is None
-        else compare_radii(spaces.data, spaces.map, checked_labels),
+        neighbor_recall=float(shares_kept(spaces, found, k_neighborhood).mean()),
+        clusters=(
+            compare_radii(spaces.data, spaces.map, groups) if known and groups is not None else None
+        ),
         n=n,
-        **used,
-        lowered=_describe_lowered(asked, used, n),
+        k=k,
+        k_neighborhood=k_neighborhood,
+        lowered=lowered,
         sampled=_describe_sampled(n, len(found.rows), count_pairs(n, max_pairs)),
     )
-
-
-def _lower(name: str, value: int, n: int) -> int:
-    asked = check_count(name, value, least=1, most=2**31 - 1, why="is not a number of neighbours")
-    return min(asked, (n - 1) // 2)
-
-
-def _describe_lowered(asked: dict[str, int], used: dict[str, int], n: int) -> str | None:
-    changes = [f"{name} {asked[name]} → {used[name]}" for name in asked if asked[name] > used[name]]
-    if not changes:
-        return None
-    lowered = f"{', '.join(changes)} (less than half of {n} points)"
-    _LOGGER.info("lowered: %s", lowered)
-    return lowered
 
 
 def _describe_sampled(n: int, n_rows: int, n_pairs: int) -> str | None:

@@ -107,6 +107,7 @@ def usable_neighbors(graph: Graph, data: Representation, model: DTSNE) -> Any:
 def _checked(graph: Graph, data: Representation, model: DTSNE) -> Any:
     from scipy.sparse import issparse
 
+    from dtsne._data import needed_neighbors
     from dtsne._given_neighbors import graph_of
     from dtsne._metrics import METRICS
     from dtsne._threads import limited_threads, resolve_n_jobs
@@ -125,13 +126,6 @@ def _checked(graph: Graph, data: Representation, model: DTSNE) -> Any:
     with limited_threads(resolve_n_jobs(model.n_jobs)):
         _compare(graph, neighbors, _coordinates(data, model.metric), n_needed, data.place)
     return neighbors
-
-
-def needed_neighbors(perplexity: float, n: int) -> int:
-    """Count the neighbours that a perplexity asks for, which few cells lower."""
-    from dtsne._data import NEIGHBORS_PER_PERPLEXITY
-
-    return min(n - 1, int(np.ceil(NEIGHBORS_PER_PERPLEXITY * perplexity)))
 
 
 def _check_number(graph: Graph, degrees: Any, n_needed: int, perplexity: float) -> None:

@@ -26,6 +26,9 @@ OBS_COLUMNS = {
     "unreliable": "unreliable",
 }
 
+# Columns of groups that are labels, which are categories here, and so text.
+_LABELS = frozenset({"label", "group", "reference"})
+
 
 @dataclass(frozen=True, eq=False)
 class Entries:
@@ -79,6 +82,11 @@ def entries_of(
     )
 
 
+def is_ours(entry: Any) -> bool:
+    """Say whether an entry of uns is one that this tool left."""
+    return hasattr(entry, "keys") and {"params", "version", "n_iter"} <= set(entry.keys())
+
+
 def _record(model: DTSNE, account: Account, params: Mapping[str, Any]) -> dict[str, Any]:
     of_fit = {
         "perplexity": float(model.perplexity_),
@@ -97,7 +105,7 @@ def _record(model: DTSNE, account: Account, params: Mapping[str, Any]) -> dict[s
         "readings": _text(account.readings),
     }
     if account.groups is not None and account.ratios is not None:
-        record["groups"] = {**_columns(account.groups), "drawn": account.groups.drawn}
+        record["groups"] = _columns(account.groups)
         if len(account.ratios):
             record["ratios"] = {
                 **_columns(account.ratios),
@@ -126,9 +134,9 @@ def known(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _columns(table: AccountTable) -> dict[str, Any]:
-    """Return the columns, those that are no numbers as text."""
+    """Return the columns, labels and those that are no numbers as text."""
     return {
-        name: values if values.dtype.kind in "iufb" else _text(values)
+        name: values if values.dtype.kind in "iufb" and name not in _LABELS else _text(values)
         for name, values in table.columns().items()
     }
 

@@ -8,15 +8,16 @@ import warnings
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-import numpy as np
-
 from dtsne.scanpy._graph import graph_in, representation_of, usable_neighbors
-from dtsne.scanpy._layout import entries_of
+from dtsne.scanpy._layout import entries_of, is_ours
 from dtsne.scanpy._representation import missing, represent
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from dtsne._estimator import DTSNE
     from dtsne.scanpy._layout import Entries
+    from dtsne.scanpy._representation import Representation
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -64,7 +65,8 @@ def dtsne(
         default ``uns["neighbors"]`` is used where all that holds for the representation chosen
         above, and not mentioned but to ``logging`` where it does not.
     groupby : str or None, default=None
-        Column of ``obs`` with groups whose widths are compared.
+        Column of ``obs`` with groups whose widths are compared, in the order of its categories;
+        cells without one are in no group.
     k : int or None, default=None
         Number of neighbours that the radius of a cell reaches to; by default the perplexity, as
         that is how far the method looks.
@@ -73,7 +75,8 @@ def dtsne(
     n_jobs : int or None, default=None
         Number of threads, None for all. It never changes the result.
     key_added : str, default="dtsne"
-        What the names below are made of; "X_" before it is left away.
+        What the names below are made of; "X_" before it is left away. A map that is there under it
+        is replaced; one that would take the place of anything else is refused.
     copy : bool, default=False
         Return a copy with the map in place of writing to `adata`; of a backed one, in memory.
     **parameters
@@ -137,6 +140,7 @@ def dtsne(
     model = _model(parameters, random_state=random_state, n_jobs=n_jobs)
     with shown_messages(model.verbose):
         data = represent(adata, use_rep, layer, n_pcs)
+        _check_free(adata, key, data)
         neighbors = None if graph is None else usable_neighbors(graph, data, model)
     model.set_params(n_pcs=data.n_pcs, neighbors=neighbors).fit(data.X)
     account = model.report(labels=labels, k=k)
@@ -206,21 +210,34 @@ def _checked_key(key_added: str) -> str:
 
 
 def _labels(adata: Any, groupby: str) -> Any:
+    """Return a column of groups as it is: the order of its categories, and cells without one."""
     if groupby not in adata.obs.columns:
         raise missing("adata.obs", groupby, adata.obs.columns)
     column = adata.obs[groupby]
-    if getattr(column.dtype, "kind", "O") == "f":
+    known = column.dropna()
+    if not len(known):
+        raise ValueError(f"adata.obs[{groupby!r}] says nothing of any cell; name another column.")
+    # Whole numbers become decimal ones where some are missing.
+    if getattr(column.dtype, "kind", "O") == "f" and (known % 1 != 0).any():
         raise ValueError(
             f"adata.obs[{groupby!r}] holds decimal numbers, which are no groups; name a column of "
             "categories, text or whole numbers."
         )
-    n_missing = int(column.isna().sum())
-    if n_missing:
+    return column
+
+
+def _check_free(adata: Any, key: str, data: Representation) -> None:
+    """Refuse a name under which something lies that is not ours, or that is being mapped."""
+    if data.params.get("use_rep") == f"X_{key}":
         raise ValueError(
-            f"adata.obs[{groupby!r}] says nothing of {n_missing} cells; name their group, e.g. "
-            f"adata.obs[{groupby!r}].astype(object).fillna('unknown'), or leave them out."
+            f"key_added={key!r} would put the map in the place of what is mapped, {data.place}; "
+            "choose another."
         )
-    return np.array([str(label) for label in column], dtype=np.str_)
+    if key in adata.uns and not is_ours(adata.uns[key]):
+        raise ValueError(
+            f"key_added={key!r} would overwrite adata.uns[{key!r}], which is not of this tool; "
+            "choose another, or remove it."
+        )
 
 
 def _copied(adata: AnnData) -> AnnData:
