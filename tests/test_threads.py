@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -136,3 +138,55 @@ def test_same_bits_whether_just_compiled_or_from_the_cache(tmp_path):
     )
     assert list(tmp_path.rglob("*.nbc"))
     assert compiled == cached
+
+
+def test_an_error_of_a_helper_is_raised_and_ends_the_others():
+    done = []
+
+    def kernel(begin, end):
+        if begin >= 300 and threading.current_thread() is not threading.main_thread():
+            raise ValueError("in a helper")
+        time.sleep(0.001)
+        done.append(begin)
+
+    with limited_threads(3), pytest.raises(ValueError, match="in a helper"):
+        for_rows(kernel, 100_000, least=100)
+    assert len(done) < 1000
+
+
+INTERRUPTED = """
+import sys
+import numpy as np
+from dtsne._threads import for_rows, limited_threads
+
+def kernel(begin, end, x):
+    x[begin:end] += 1
+
+x = np.zeros(2000)
+for n in range(int(sys.argv[1])):
+    try:
+        with limited_threads(2):
+            print(n, flush=True)
+            while True:
+                for_rows(kernel, len(x), x, least=100)
+    except KeyboardInterrupt:
+        pass
+print("all", flush=True)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_ctrl_c_at_any_time_leaves_no_lock_taken():
+    """A pool of concurrent.futures waits for ever after some dozens."""
+    n = 300
+    command = [sys.executable, "-c", INTERRUPTED, str(n)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        watchdog = threading.Timer(100, process.kill)
+        watchdog.start()
+        for line in process.stdout:
+            if line == "all\n":
+                break
+            time.sleep(0.001 * (1 + int(line) % 7))
+            process.send_signal(signal.SIGINT)
+        watchdog.cancel()
+        assert line == "all\n"

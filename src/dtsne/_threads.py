@@ -8,11 +8,11 @@ the cache.
 
 from __future__ import annotations
 
+from _thread import start_new_thread
 from collections import deque
-from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from queue import SimpleQueue
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -23,10 +23,57 @@ if TYPE_CHECKING:
 _PARTS_PER_THREAD, _LEAST_ROWS = 8, 128
 
 
-@dataclass(frozen=True)
 class _Threads:
-    number: int  # of which one is the caller's
-    others: ThreadPoolExecutor
+    """Threads that do what they are asked to, one of them the caller's.
+
+    Everything goes by queues: Ctrl-C may come at any time, and within a pool or a thread of the
+    standard library it can leave a lock taken, for which the others then wait for ever.
+    """
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self._asked: SimpleQueue[Any] = SimpleQueue()
+        self._ended: SimpleQueue[None] = SimpleQueue()
+        for _ in range(number - 1):
+            start_new_thread(self._help, ())
+
+    def __enter__(self) -> _Threads:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        for _ in range(self.number - 1):
+            self._asked.put(None)
+        for _ in range(self.number - 1):
+            self._ended.get()
+
+    def run(self, work: Callable[[], None], n_threads: int, stop: Callable[[], None]) -> None:
+        """Have some threads do the same; `stop` has them end soon, if one of them fails."""
+        done: SimpleQueue[BaseException | None] = SimpleQueue()
+        n_asked = 0
+        try:
+            for _ in range(min(n_threads, self.number) - 1):
+                self._asked.put((work, done))
+                n_asked += 1
+            work()
+        finally:
+            stop()
+            outcomes = [done.get() for _ in range(n_asked)]
+        for outcome in outcomes:
+            if outcome is not None:
+                raise outcome
+
+    def _help(self) -> None:
+        while (asked := self._asked.get()) is not None:
+            work, done = asked
+            outcome = None
+            try:
+                work()
+            except BaseException as error:
+                outcome = error
+            del asked, work  # and the arrays that it works on
+            done.put(outcome)
+            del done, outcome
+        self._ended.put(None)
 
 
 class _SingleThreadedBlas:
@@ -78,11 +125,8 @@ def limited_threads(n_threads: int) -> Iterator[None]:
     BLAS splits its sums differently for different numbers of threads, and so rounds differently:
     on one thread the same data gives the same bits everywhere.
     """
-    with (
-        ThreadPoolExecutor(max(1, n_threads - 1), thread_name_prefix="dtsne") as others,
-        _SINGLE_THREADED_BLAS,
-    ):
-        before = _CURRENT.set(_Threads(n_threads, others))
+    with _Threads(n_threads) as threads, _SINGLE_THREADED_BLAS:
+        before = _CURRENT.set(threads)
         try:
             yield
         finally:
@@ -104,9 +148,8 @@ def for_rows(
     """
     threads = _CURRENT.get()
     if threads is None:  # outside of a fit
-        n_threads = resolve_n_jobs(None)
-        with ThreadPoolExecutor(n_threads) as others:
-            _share(kernel, n_rows, arguments, least, _Threads(n_threads, others))
+        with _Threads(resolve_n_jobs(None)) as threads:
+            _share(kernel, n_rows, arguments, least, threads)
     else:
         _share(kernel, n_rows, arguments, least, threads)
 
@@ -132,12 +175,4 @@ def _share(
                 return
             kernel(begin, end, *arguments)
 
-    helpers = min(threads.number, len(parts)) - 1
-    working = [threads.others.submit(work) for _ in range(helpers)]
-    try:
-        work()
-    finally:
-        parts.clear()
-        wait(working)
-        for helper in working:
-            helper.result()
+    threads.run(work, len(parts), parts.clear)
