@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from gpu_ways import both_ways, going, is_slow, torch
@@ -14,6 +17,7 @@ from dtsne._fft_repulsion import FftRepulsion
 from dtsne._repulsion import exact_repulsion
 from dtsne.gpu import _grid
 from dtsne.gpu._cells import count_cells, sort_into_cells
+from dtsne.gpu._fft_repulsion import TorchFftRepulsion
 from dtsne.gpu._grid import convolve, gather, spread
 from dtsne.gpu._near import sum_near
 
@@ -221,3 +225,18 @@ def test_parts_make_the_repulsion(rng, way, n_axes, dtype, extent, cutoff):
     errors = np.linalg.norm(forces - expected, axis=1) / np.linalg.norm(expected, axis=1)
     assert np.median(errors) < 0.01
     assert sums.sum() == pytest.approx(total, rel=0.002)
+
+
+def test_room_to_grow_is_given_back(rng, monkeypatch):
+    """A map that has grown up needs none, and every iteration pays for it."""
+    monkeypatch.setattr(TorchFftRepulsion, "work", replace(TorchFftRepulsion.work, launched=0.0))
+    y = torch.tensor(50.0 * rng.uniform(size=(2000, 2)), dtype=torch.float32)
+    scales = torch.ones(2000)
+    repulsion = TorchFftRepulsion(2, 0.01)
+    sizes = []
+    for _ in range(100):
+        repulsion(y, scales)
+        sizes.append(math.prod(repulsion.plan.grid_shape))
+    assert sizes[-1] < 0.8 * sizes[0]
+    # Once is enough.
+    assert len(set(sizes[80:])) == 1

@@ -42,6 +42,7 @@ class TorchFftRepulsion(PlannedRepulsion):
 
     # Of all maps that nobody looked at, where a recording can write to it.
     _largest_extent: Any = None
+    _is_roomy = False  # the plan's grid
 
     def _measured(self, coordinates: Any) -> Box:
         low, high = torch.aminmax(coordinates, dim=0)
@@ -66,6 +67,10 @@ class TorchFftRepulsion(PlannedRepulsion):
         assert self._plan is not None
         return self._plan.holds(self._largest_extent.double().cpu().numpy())
 
+    def _serves_still(self, plan: Plan, box: Box) -> bool:
+        grown_up = self._is_roomy and self._n_uses >= _N_FIRST
+        return not grown_up and super()._serves_still(plan, box)
+
     def _exact(self, coordinates: Any, scales: Any) -> tuple[Any, Any]:
         forces, sums = exact_repulsion(four_numbers(coordinates, scales), n_axes=self._n_components)
         return forces, sums.sum()
@@ -80,7 +85,8 @@ class TorchFftRepulsion(PlannedRepulsion):
     def _make_plan(
         self, cutoff: float, spacing: float, extent: FloatArray, nodes: ScaleNodes, scales: Any
     ) -> Plan:
-        room = _ROOM if self._n_uses > _N_FIRST else _ROOM_AT_FIRST
+        self._is_roomy = self._n_uses < _N_FIRST
+        room = _ROOM_AT_FIRST if self._is_roomy else _ROOM
         shape = tuple(-(-length // _STEP) * _STEP for length in grid_shape(room * extent, spacing))
         padded = tuple(2 * length for length in shape)
         at = torch.as_tensor(nodes.values, device=scales.device)
