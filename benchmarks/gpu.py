@@ -234,9 +234,11 @@ def time_phases(
     def row(name: str, call: Callable[[], Any], n_bytes: float, n_operations: float) -> None:
         seconds = median_seconds(call, device)
         bound = max(n_bytes / bandwidth, n_operations / rate)
+        # Of less than a microsecond, it is the launch that takes the time.
+        ratio = f"{seconds / bound:.1f}" if bound > 1e-6 else "–"
         print(
             f"| {name} | {1e3 * seconds:.3f} | {n_bytes / 1e9:.3f} | {n_operations / 1e9:.1f} | "
-            f"{1e3 * bound:.3f} | {seconds / bound:.1f} |",
+            f"{1e3 * bound:.3f} | {ratio} |",
             flush=True,
         )
 
