@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import weakref
 from contextlib import nullcontext
 from dataclasses import replace
 
@@ -97,9 +98,9 @@ def test_as_many_iterations_are_done_as_are_asked_for(graphs):
 def test_another_plan_is_another_recording_and_the_former_is_let_go(graphs):
     recorder, scales, plan = Recorder(), torch.ones(3), Plan()
     state = recorder.repeat(graphs.iterate, at_rest(), 6, (scales, plan))
-    assert not gc.get_referrers(plan) or all(
-        referrer is not recorder.__dict__ for referrer in gc.get_referrers(plan)
-    )
+    alive = weakref.ref(plan)
+    del plan
+    assert alive() is None
     state = recorder.repeat(graphs.iterate, state, 6, (scales, Plan()))
     assert graphs.made == 2
     assert counted(state) == 12

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 from dataclasses import replace
 
 import numpy as np
@@ -307,3 +308,28 @@ def test_a_report_on_a_device_takes_the_lists_of_the_fit(monkeypatch):
     monkeypatch.undo()
     monkeypatch.setattr(model, "_kept", searched)
     assert model.report().to_json() == with_lists.to_json()
+
+
+def test_measures_work_on_the_device_of_their_tensors(monkeypatch, rng):
+    """Whichever is the current one; and where its memory runs out, that is said."""
+    X = rng.normal(size=(200, 5))
+    entered = []
+
+    def launching_on(device):
+        entered.append(device)
+        return nullcontext()
+
+    monkeypatch.setattr("dtsne.gpu._session.launching_on", launching_on)
+    model = DTSNE(perplexity=10, device=DEVICE, max_iter=20, tol=0).fit(X)
+    for measure in (model.report, lambda: quality.evaluate(X, X[:, :2], k=10, device=DEVICE)):
+        entered.clear()
+        measure()
+        assert set(entered) == {DEVICE}
+
+    def run_out(*_, **__):
+        raise torch.cuda.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 GiB.")
+
+    monkeypatch.setattr("dtsne.gpu._quality.one_cell", run_out)
+    for measure in (model.report, lambda: quality.evaluate(X, X[:, :2], k=10, device=DEVICE)):
+        with pytest.raises(MemoryError, match="The GPU has no memory left"):
+            measure()

@@ -47,12 +47,20 @@ class _Threads:
             self._ended.get()
 
     def run(self, work: Callable[[], None], n_threads: int, stop: Callable[[], None]) -> None:
-        """Have some threads do the same; `stop` has them end soon, if one of them fails."""
+        """Have some threads do the same; where one of them fails, `stop` has the others end."""
         done: SimpleQueue[BaseException | None] = SimpleQueue()
         n_asked = 0
+
+        def work_or_stop() -> None:
+            try:
+                work()
+            except BaseException:
+                stop()
+                raise
+
         try:
             for _ in range(min(n_threads, self.number) - 1):
-                self._asked.put((work, done))
+                self._asked.put((work_or_stop, done))
                 n_asked += 1
             work()
         finally:

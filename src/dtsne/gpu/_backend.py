@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -15,12 +14,12 @@ from dtsne.gpu._device import free_memory
 from dtsne.gpu._engine import TorchEngine
 from dtsne.gpu._fft_repulsion import TorchFftRepulsion
 from dtsne.gpu._input import prepare
-from dtsne.gpu._memory import peak_memory, said_shortage
+from dtsne.gpu._memory import peak_memory
+from dtsne.gpu._session import working_on
 from dtsne.gpu._sigmas import find_sigmas
-from dtsne.gpu._triton import launching_on
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
     from dtsne._data import Data
     from dtsne._estimate import Job
@@ -37,11 +36,9 @@ class TorchBackend:
     def __init__(self, device: Any) -> None:
         self.device = device
 
-    @contextmanager
-    def session(self) -> Iterator[None]:
+    def session(self) -> AbstractContextManager[None]:
         """See :class:`dtsne._backend.Backend`."""
-        with said_shortage(), launching_on(self.device):
-            yield
+        return working_on(self.device)
 
     def check_job(self, job: Job) -> None:
         """See :class:`dtsne._backend.Backend`."""

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from dtsne.gpu._leaves import LEAF, make_leaves
+from dtsne.gpu._session import on_its_device
 from dtsne.gpu._triton import runs_triton
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ _MOST_LISTED = 2**26
 _CHUNK = 2**22
 
 
+@on_its_device
 def neighbor_radii(y: Tensor, ks: Sequence[int]) -> Tensor:
     """Distance of each point to its k-th nearest other, for ascending ks below n.
 

@@ -1,19 +1,14 @@
-"""Memory of a device: what a fit will take, and what to say where it does not suffice."""
+"""Memory of a device: what a fit will take."""
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from math import ceil
 from typing import TYPE_CHECKING
-
-import torch
 
 from dtsne._data import NEIGHBORS_PER_PERPLEXITY
 from dtsne.gpu import _neighbor_graph, _neighbors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from dtsne._estimate import Job
 
 # Dense P in float32, and while it is made the squared distances in float64 and float32.
@@ -36,15 +31,3 @@ def peak_memory(job: Job, free: int | None = None) -> float:
     if job.is_dense:
         return max(making, _DENSE_PAIR * float(job.n) ** 2) + descent
     return max(making, _neighbor_graph.peak_bytes(job.n, k)) + descent
-
-
-@contextmanager
-def said_shortage() -> Iterator[None]:
-    """Turn PyTorch's error, where the estimate was too low or others took it, into a clear one."""
-    try:
-        yield
-    except torch.cuda.OutOfMemoryError as error:
-        raise MemoryError(
-            f"The GPU has no memory left ({str(error).splitlines()[0]}) Lower the perplexity, map "
-            "fewer points, free what other programs hold, or use device='cpu'."
-        ) from error

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from dtsne.gpu._triton import launching_on, runs_triton
+from dtsne.gpu._triton import runs_triton
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,8 +48,7 @@ def keys_of(lists: Lists, rows: Tensor, candidates: Tensor, counts: Tensor) -> T
     if runs_triton(lists.points):
         from dtsne.gpu._neighbors_triton import keys_of as on_gpu
 
-        with launching_on(rows.device):
-            return on_gpu(lists, rows, candidates, counts)
+        return on_gpu(lists, rows, candidates, counts)
     positions = candidates.long()
     absent = torch.arange(candidates.shape[1], device=rows.device) >= counts[:, None]
     positions = positions.masked_fill(absent, 0)

@@ -28,7 +28,8 @@ from dtsne.gpu._lists import (
     spread_out,
 )
 from dtsne.gpu._neighbor_keys import NO_KEY, keys_of, nearest_of_all, surely_nearest, unpack
-from dtsne.gpu._triton import launching_on, runs_triton
+from dtsne.gpu._session import on_its_device
+from dtsne.gpu._triton import runs_triton
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -52,6 +53,7 @@ _SPARE_SHARE, _SPARE = 8, 8
 _LOW_BITS = 2**13 - 1
 
 
+@on_its_device  # as a report asks for neighbours outside of a fit
 def nearest(points: Tensor, k: int, *, recall: float = 0.99) -> tuple[Tensor, Tensor, float]:
     """Find the k nearest other points of each row, or most of them where there are many points.
 
@@ -74,17 +76,16 @@ def nearest(points: Tensor, k: int, *, recall: float = 0.99) -> tuple[Tensor, Te
     n = len(points)
     if not 1 <= k <= n - 1:
         raise ValueError(f"k={k} neighbours asked of {n} points; it has to be from 1 to {n - 1}.")
-    with launching_on(points.device):
-        indices = torch.empty((n, k), dtype=torch.int32, device=points.device)
-        distances = torch.empty((n, k), dtype=torch.float32, device=points.device)
-        scratch = scratch_of(free_memory(points.device))
-        if n > _MAX_EXACT:
-            found = _search_lists(points, recall, indices, distances, scratch)
-            if found is not None:
-                return indices, distances, found
-        itself = torch.zeros((1, 1), dtype=torch.int32, device=points.device)
-        _search(one_cell(points), itself, indices, distances, scratch)
-        return indices, distances, 1.0
+    indices = torch.empty((n, k), dtype=torch.int32, device=points.device)
+    distances = torch.empty((n, k), dtype=torch.float32, device=points.device)
+    scratch = scratch_of(free_memory(points.device))
+    if n > _MAX_EXACT:
+        found = _search_lists(points, recall, indices, distances, scratch)
+        if found is not None:
+            return indices, distances, found
+    itself = torch.zeros((1, 1), dtype=torch.int32, device=points.device)
+    _search(one_cell(points), itself, indices, distances, scratch)
+    return indices, distances, 1.0
 
 
 def scratch_of(free: int | None) -> int:

@@ -15,6 +15,7 @@ from dtsne._arrays import to_host
 from dtsne.gpu._lists import one_cell
 from dtsne.gpu._neighbor_keys import keys_of_all, nearest_of_all
 from dtsne.gpu._neighbors import nearest
+from dtsne.gpu._session import on_its_device, working_on
 from dtsne.quality._inputs import Spaces
 
 if TYPE_CHECKING:
@@ -34,9 +35,12 @@ _N_SAMPLED = 1024
 
 def spaces_on(device: Any, spaces: Spaces) -> Spaces:
     """Bring data and map to a device."""
-    return Spaces(*(torch.as_tensor(points, device=device) for points in (spaces.data, spaces.map)))
+    both = (spaces.data, spaces.map)
+    with working_on(device):
+        return Spaces(*(torch.as_tensor(points, device=device) for points in both))
 
 
+@on_its_device
 def neighbors(points: Tensor, k: int, queries: IntArray | None) -> tuple[IntArray, FloatArray]:
     """Find the k nearest others of some rows; see :func:`dtsne._neighbors.nearest_neighbors`."""
     n, single = len(points), _in_single(points)
@@ -55,6 +59,7 @@ def neighbors(points: Tensor, k: int, queries: IntArray | None) -> tuple[IntArra
     return to_host(indices.gather(1, order).int()), to_host(distances)
 
 
+@on_its_device
 def ranks(points: Tensor, rows: IntArray, others: IntArray) -> IntArray:
     """Rank others[r] among all points, from rows[r]; see :func:`dtsne.quality._kernels.ranks`."""
     lists = one_cell(_in_single(points))
@@ -68,6 +73,7 @@ def ranks(points: Tensor, rows: IntArray, others: IntArray) -> IntArray:
     return counts + 1
 
 
+@on_its_device
 def pair_sums(X: Tensor, Y: Tensor, n_offsets: int, shift_x: float, shift_y: float) -> FloatArray:
     """Sum over pairs of each point; see :func:`dtsne.quality._kernels.pair_sums`."""
     n = len(X)

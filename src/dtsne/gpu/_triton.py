@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from functools import cache
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
+from typing import Any
 
 _OLDEST_CAPABILITY = (7, 0)
 
@@ -22,13 +18,6 @@ def has_triton() -> bool:
 def runs_triton(tensor: Any) -> bool:
     """Whether a kernel in Triton can work on a tensor: its twin takes all others."""
     return bool(tensor.is_cuda) and has_triton() and _knows_instructions(tensor.device.index)
-
-
-def launching_on(device: Any) -> AbstractContextManager[Any]:
-    """Make a device the current one, where Triton launches its kernels."""
-    import torch
-
-    return torch.cuda.device(device) if device.type == "cuda" else nullcontext()
 
 
 @cache
