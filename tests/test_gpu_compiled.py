@@ -13,9 +13,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from gpu_ways import needs_triton
 
-pytest.importorskip("torch")
-pytest.importorskip("triton")
 from dtsne import gpu
 
 # Tried in test_gpu_neighbors.py.
@@ -123,6 +122,7 @@ print(*sorted(compiled))
 """
 
 
+@needs_triton
 @pytest.mark.parametrize("capability", ["80", "90"])
 def test_kernels_compile_for_a_gpu(tmp_path, capability):
     environment = {**os.environ, "TRITON_INTERPRET": "0", "TRITON_CACHE_DIR": str(tmp_path)}
