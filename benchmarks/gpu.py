@@ -178,8 +178,9 @@ def time_fits(device: torch.device, arguments: argparse.Namespace, failures: lis
             failures.append(f"{name}: log r {log_r:.3f}")
         print(
             f"| {name} | {len(X):,} × {X.shape[1]} | {median(warm):.2f} | {min(warm):.2f} | "
-            f"{max(warm):.2f} | {model.n_iter_} | {model.kl_divergence_:.4f} | {of_cpu:.4f} | "
-            f"{log_r:.3f} | {trust:.3f} | {model.neighbor_recall_:.4f} | {peak:.1f} |",
+            f"{max(warm):.2f} | {model.n_iter_} | {model.kl_divergence_:.4f} | "
+            f"{known(of_cpu, 4)} | {known(log_r, 3)} | {known(trust, 3)} | "
+            f"{model.neighbor_recall_:.4f} | {known(peak, 1)} |",
             flush=True,
         )
         phases = ", ".join(f"{phase} {seconds:.3f}" for phase, seconds in model.timings_.items())
@@ -316,6 +317,10 @@ def time_peers(
         log_r = density_correlation(X, Y, of="log", max_rows=ROWS_MEASURED)
         trust = trustworthiness(X, Y, max_rows=ROWS_MEASURED)
         print(f"| {name} | {seconds:.2f} | {log_r:.3f} | {trust:.3f} |", flush=True)
+
+
+def known(value: float, n_digits: int) -> str:
+    return "–" if np.isnan(value) else f"{value:.{n_digits}f}"
 
 
 def digest(values: Any) -> str:

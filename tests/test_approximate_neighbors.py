@@ -77,7 +77,7 @@ def test_threads_of_faiss_are_put_back(points):
 def test_estimator_keeps_the_recall(points, monkeypatch):
     assert DTSNE(perplexity=10.0, max_iter=20, tol=0.0).fit(points[:500]).neighbor_recall_ == 1.0
     monkeypatch.setattr("dtsne._data.MAX_EXACT_NEIGHBORS", 1000)
-    monkeypatch.setattr("dtsne._estimator._MAX_DENSE", 1000)
+    monkeypatch.setattr("dtsne._fit.MAX_DENSE", 1000)
     model = DTSNE(perplexity=10.0, max_iter=20, tol=0.0).fit(points)
     assert 0.99 <= model.neighbor_recall_ <= 1.0
 

@@ -23,7 +23,7 @@ K = 30
 @pytest.fixture(name="sparse_p")
 def sparse_p_for_all(monkeypatch):
     """P over neighbours without a graph too, and the same repulsion."""
-    monkeypatch.setattr("dtsne._estimator._MAX_DENSE", 50)
+    monkeypatch.setattr("dtsne._fit.MAX_DENSE", 50)
     return {**QUICK, "method": "exact"}
 
 

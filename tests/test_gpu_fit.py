@@ -50,7 +50,7 @@ def compare(X, **parameters):
 @pytest.mark.parametrize("method", ["exact", "fft"])
 def test_the_map_is_as_good_as_that_of_the_cpu(blobs, monkeypatch, sparse, method):
     if sparse:
-        monkeypatch.setattr("dtsne._estimator._MAX_DENSE", 100)
+        monkeypatch.setattr("dtsne._fit.MAX_DENSE", 100)
     X = blobs[0]
     here, there = compare(X, method=method, max_iter=150, tol=0)
     np.testing.assert_allclose(there.sigma_, here.sigma_, rtol=1e-4)
@@ -237,7 +237,7 @@ def test_a_tensor_on_another_device_is_refused(blobs):
 @pytest.mark.parametrize("method", ["exact", "fft"])
 def test_all_kernels_together_give_the_map_of_the_cpu(way, method, rng, monkeypatch):
     """From a start in columns, as pandas makes it: kernels go by rows."""
-    monkeypatch.setattr("dtsne._estimator._MAX_DENSE", 0 if method == "fft" else 100)
+    monkeypatch.setattr("dtsne._fit.MAX_DENSE", 0 if method == "fft" else 100)
     X = rng.normal(size=(60, 5)) * np.where(np.arange(60) < 30, 1.0, 3.0)[:, None]
     parameters = {"perplexity": 5, "method": method, "max_iter": 12, "tol": 0}
     for order in "CF":
@@ -267,7 +267,7 @@ def test_iterations_are_recorded_only_where_kernels_run(blobs, monkeypatch):
 def test_a_spectral_start(rng, monkeypatch, what):
     """One cloud, as those of several that do not touch have no order of their own."""
     if what == "sparse":
-        monkeypatch.setattr("dtsne._estimator._MAX_DENSE", 100)
+        monkeypatch.setattr("dtsne._fit.MAX_DENSE", 100)
     X, parameters = rng.normal(size=(300, 4)) * [9, 4, 1, 1], {"init": "spectral"}
     if what == "graph":  # which has no coordinates, and so no other start
         search = NearestNeighbors(n_neighbors=70).fit(X)

@@ -70,7 +70,7 @@ def test_same_as_precomputed(positive, rng, metric):
 
 @pytest.mark.parametrize("metric", ["manhattan", "jaccard"])
 def test_same_over_neighbors_as_the_graph_of_them(positive, rng, metric, monkeypatch):
-    monkeypatch.setattr("dtsne._estimator._MAX_DENSE", 50)
+    monkeypatch.setattr("dtsne._fit.MAX_DENSE", 50)
     X = data_for(metric, positive, rng)
     D = reference(X, metric)
     np.fill_diagonal(D, np.inf)
@@ -236,7 +236,7 @@ def test_many_points_without_pynndescent(two_clusters, monkeypatch):
 @pytest.fixture(name="many")
 def as_if_many(monkeypatch, rng):
     monkeypatch.setattr("dtsne._data.MAX_EXACT_NEIGHBORS", 200)
-    monkeypatch.setattr("dtsne._estimator._MAX_DENSE", 200)
+    monkeypatch.setattr("dtsne._fit.MAX_DENSE", 200)
     centres = 5 * rng.normal(size=(5, 6))
     return centres[rng.integers(5, size=1500)] + rng.normal(size=(1500, 6))
 

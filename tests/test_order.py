@@ -33,7 +33,7 @@ def test_neighbors_come_closer_together(rng):
 
 def test_results_are_in_the_order_of_the_rows(rng, monkeypatch):
     """Two clusters that alternate in the data, the second one wider, over neighbours only."""
-    monkeypatch.setattr("dtsne._estimator._MAX_DENSE", 50)
+    monkeypatch.setattr("dtsne._fit.MAX_DENSE", 50)
     wide = np.arange(400) % 2 == 1
     X = rng.normal(size=(400, 5)) * np.where(wide, 4.0, 1.0)[:, None] + 30.0 * wide[:, None]
     shown = []
@@ -48,7 +48,7 @@ def test_results_are_in_the_order_of_the_rows(rng, monkeypatch):
 
 
 def test_own_start_is_taken_row_by_row(rng, monkeypatch):
-    monkeypatch.setattr("dtsne._estimator._MAX_DENSE", 50)
+    monkeypatch.setattr("dtsne._fit.MAX_DENSE", 50)
     X = rng.normal(size=(200, 5))
     start = rng.normal(size=(200, 2))
     model = DTSNE(perplexity=10.0, init=start, max_iter=1, tol=0.0, learning_rate=1e-9)

@@ -163,7 +163,7 @@ def test_a_report_does_not_search_again(blobs, monkeypatch):
 def test_a_search_again_finds_what_the_fit_found(monkeypatch):
     """Beyond 20,000 points some are missed, other ones of other numbers of neighbours."""
     monkeypatch.setattr("dtsne._data.MAX_EXACT_NEIGHBORS", 500)
-    monkeypatch.setattr("dtsne._estimator._MAX_DENSE", 500)
+    monkeypatch.setattr("dtsne._fit.MAX_DENSE", 500)
     X = np.random.default_rng(0).normal(size=(3000, 8))
     model = DTSNE(perplexity=10, max_iter=10, tol=0).fit(X)
     loaded = pickle.loads(pickle.dumps(model))

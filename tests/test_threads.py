@@ -101,7 +101,7 @@ def test_limit_of_blas_lasts_until_the_last_of_overlapping_fits():
 def test_same_bits_for_any_n_jobs_on_the_fast_path(rng, n_components, monkeypatch):
     """Cells, order, sparse P, FFT and calibration, with enough rows for all threads."""
     monkeypatch.setattr("dtsne._data.MAX_EXACT_NEIGHBORS", 100)
-    monkeypatch.setattr("dtsne._estimator._MAX_DENSE", 100)
+    monkeypatch.setattr("dtsne._fit.MAX_DENSE", 100)
     monkeypatch.setattr("dtsne._backend.CpuBackend.max_exact", 100)
     monkeypatch.setattr("joblib.cpu_count", lambda: 4)
     X = rng.normal(size=(1500, 5)) * rng.choice([1.0, 3.0], size=(1500, 1))
@@ -117,12 +117,12 @@ def test_same_bits_for_any_n_jobs_on_the_fast_path(rng, n_components, monkeypatc
 SCRIPT = """
 import hashlib, warnings
 import numpy as np
-import dtsne._data, dtsne._estimator
+import dtsne._data, dtsne._fit
 from dtsne import DTSNE
 warnings.simplefilter("ignore")
 X = np.random.default_rng(0).normal(size=(500, 6)) * np.geomspace(1, 3, 500)[:, None]
 digests = [hashlib.md5(DTSNE(perplexity=10.0, max_iter=90).fit_transform(X).tobytes())]
-dtsne._data.MAX_EXACT_NEIGHBORS = dtsne._estimator._MAX_DENSE = 100
+dtsne._data.MAX_EXACT_NEIGHBORS = dtsne._fit.MAX_DENSE = 100
 dtsne._backend.CpuBackend.max_exact = 100
 digests.append(hashlib.md5(DTSNE(perplexity=10.0, max_iter=90).fit_transform(X).tobytes()))
 print([digest.hexdigest() for digest in digests])

@@ -2,58 +2,33 @@
 
 from __future__ import annotations
 
-import logging
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
 
-from dtsne import _start
 from dtsne._accounting import AccountMixin
-from dtsne._arrays import to_host
 from dtsne._backend import backend_for
 from dtsne._calibration import CalibrationPlan
-from dtsne._checkpoint import open_checkpoints
-from dtsne._estimate import Job
 from dtsne._fingerprint import fingerprint
-from dtsne._input import fitting_perplexity
-from dtsne._kept import Kept
+from dtsne._fit import Given, fit
 from dtsne._kinds import is_tensor, kind_of
-from dtsne._messages import shown_messages, warn
-from dtsne._optimizer import PAPER, SCALED, Checkpoint, Rule, Schedule, State, descend
+from dtsne._messages import shown_messages
+from dtsne._optimizer import PAPER, SCALED, Rule
 from dtsne._parameters import check_parameters, check_start
-from dtsne._problem import state_problem
 from dtsne._progress import shown_progress
 from dtsne._threads import limited_threads, resolve_n_jobs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from os import PathLike
 
     from numpy.typing import ArrayLike
 
-    from dtsne._backend import Backend
-    from dtsne._checkpoint import History, NoCheckpoints
-    from dtsne._data import Data
-    from dtsne._kinds import Kind
-    from dtsne._problem import Problem
-    from dtsne._progress import Progress
     from dtsne._typing import FloatArray
 
-_LOGGER = logging.getLogger(__name__)
-
-# Up to this many points P is kept over all pairs, as the paper defines it; beyond, over the nearest
-# neighbours, which changes σ by a few percent (docs/optimiser.md) and needs 20 times less memory.
-_MAX_DENSE = 10_000
 _MIN_POINTS = 4
-# A map that keeps densities is done before clusters drift apart (docs/optimiser.md); one that does
-# not is better the lower KL is, and at the second tolerance it is about where openTSNE's ends.
-_DEFAULT_TOL, _TSNE_TOL = 5e-4, 1e-4
-# A map that starts without any order needs more of a pull to find one.
-_RANDOM_EXAGGERATION = 4.0
 
 
 class DTSNE(
@@ -196,6 +171,8 @@ class DTSNE(
     (900, 2)
     """
 
+    embedding_: Any
+
     # What the experiments in benchmarks/optimizer.py vary.
     _rules: ClassVar[dict[str, Rule]] = {"paper": PAPER, "scaled": SCALED}
     _calibration_plan: ClassVar[CalibrationPlan] = CalibrationPlan()
@@ -300,8 +277,8 @@ class DTSNE(
                     else check_start(self.init, checked.shape[0], self.n_components)
                 )
                 data = backend.prepare(checked, **self._preparation())
-                given = _Given(data, own_start, kind, fingerprint(checked))
-            self._run(given, backend, n_threads, progress)
+                given = Given(data, own_start, kind, fingerprint(checked))
+            fit(self, given, backend, n_threads, progress)
         embedding: FloatArray = self.embedding_
         return embedding
 
@@ -343,190 +320,3 @@ class DTSNE(
 
     def _preparation(self) -> dict[str, Any]:
         return {"metric": self.metric, "n_pcs": self.n_pcs, "neighbors": self.neighbors}
-
-    def _run(self, given: _Given, backend: Backend, n_threads: int, progress: Progress) -> None:
-        data = given.data
-        n = len(data)
-        perplexity = fitting_perplexity(self.perplexity, n)
-        rule = self._rules[self.optimizer]
-        schedule = self._schedule(rule, n)
-        backend.check_job(self._job(data, perplexity, schedule, n_threads, backend.max_exact))
-        checkpoints = open_checkpoints(self, data)
-        paper = self.optimizer == "paper"
-        calibrated = self.calibration == "auto" and self.density_scale > 0 and not paper
-        problem = state_problem(
-            data,
-            perplexity,
-            dense=data.has_all_distances and n <= _MAX_DENSE,
-            density_scale=self.density_scale,
-            plan=self._calibration_plan if calibrated else None,
-            progress=progress,
-            backend=backend,
-        )
-        scales = problem.scales
-        if paper:
-            # γ of the paper is 1/(σ_i + σ_j)² over its maximum: with s = σ/σ_min the same.
-            scales = scales / scales.min()
-        with progress.phase("start"):
-            if given.start is not None:
-                start = backend.array(problem.in_own_order(given.start))
-            else:
-                start = backend.array(self._start(problem))
-                if not paper:
-                    start = _start.separate_copies(start, scales, perplexity)
-        timings = progress.timings
-        tolerance = self.fft_tolerance if self._sums_by_fft(n, backend.max_exact) else None
-        engine = backend.engine(problem.affinities, self.n_components, tolerance, timings)
-        at_start = State.at_start(start, scales, problem.calibration)
-        state, history = checkpoints.resume(at_start)
-        steps = descend(engine, state, rule, schedule, timings)
-        with progress.phase("descent"):
-            self._consume(
-                steps,
-                history,
-                checkpoints,
-                schedule,
-                progress,
-                problem,
-                given.kind,
-                sigma_=given.kind.of(
-                    problem.in_order_of_rows(problem.sigmas) * data.unit, exact=True
-                ),
-                perplexity_=perplexity,
-                neighbor_recall_=problem.recall,
-                timings_=timings.cpu,
-                map_unit_=problem.unit * data.unit,
-                _kept=Kept(
-                    data=data,
-                    lists=problem.lists,
-                    prepared_with=self._preparation(),
-                    fingerprint=given.fingerprint,
-                    at_bound=problem.in_order_of_rows(problem.at_bound),
-                ),
-            )
-
-    def _job(
-        self, data: Data, perplexity: float, schedule: Schedule, n_threads: int, max_exact: int
-    ) -> Job:
-        return Job(
-            n=len(data),
-            d=data.n_dimensions,
-            n_components=self.n_components,
-            perplexity=perplexity,
-            max_dense=_MAX_DENSE if data.has_all_distances else 0,
-            max_exact=max_exact,
-            method=self.method,
-            n_iter=schedule.expected_end(),
-            n_threads=n_threads,
-            searches=data.has_all_distances,
-        )
-
-    def _sums_by_fft(self, n: int, max_exact: int) -> bool:
-        return self.method == "fft" or (self.method == "auto" and n > max_exact)
-
-    def _start(self, problem: Problem) -> Any:
-        start = None
-        if self.init != "random":
-            start = _start.principal_start(problem.data, self.n_components, problem.unit)
-        spectral = self.init == "spectral" or (self.init == "pca" and start is None)
-        if start is None:
-            rng = _generator(self.random_state)
-            start = _start.random_start(len(problem.data), self.n_components, rng)
-        start = problem.in_own_order(start)
-        if spectral:
-            start = _start.spectral_start(problem.affinities.as_matrix(), self.n_components, start)
-        return _start.shrink_as_paper(start) if self.optimizer == "paper" else start
-
-    def _schedule(self, rule: Rule, n: int) -> Schedule:
-        exaggeration = self.early_exaggeration
-        if exaggeration == "auto":
-            unordered = isinstance(self.init, str) and self.init == "random" and rule.scaled
-            exaggeration = _RANDOM_EXAGGERATION if unordered else rule.exaggeration
-        tol = self.tol
-        if tol == "auto":
-            tol = _DEFAULT_TOL if self.density_scale > 0 else _TSNE_TOL
-        return Schedule(
-            learning_rate=(
-                rule.step_share * n if self.learning_rate == "auto" else self.learning_rate
-            ),
-            exaggeration=exaggeration,
-            max_iter=self.max_iter,
-            tol=tol if rule.settles else 0.0,
-        )
-
-    def _consume(
-        self,
-        steps: Iterator[Checkpoint],
-        history: History,
-        checkpoints: NoCheckpoints,
-        schedule: Schedule,
-        progress: Progress,
-        problem: Problem,
-        kind: Kind,
-        **fitted: Any,
-    ) -> None:
-        best: Checkpoint | None = None
-        stopped = False
-
-        def keep(checkpoint: Checkpoint) -> None:
-            embedding = problem.in_order_of_rows(checkpoint.state.embedding)
-            self.embedding_: Any = kind.of(embedding)
-            self.kl_divergence_ = checkpoint.kl
-            scales = problem.in_order_of_rows(checkpoint.state.scales)
-            self.kernel_scale_ = kind.of(scales, exact=True)
-            self.n_iter_ = checkpoint.state.iteration
-            self.n_calibrations_ = checkpoint.state.n_calibrated
-            self.converged_ = checkpoint.settled
-            self.history_ = np.array(history)
-            for name, value in fitted.items():
-                setattr(self, name, value)
-
-        try:
-            for last in steps:
-                iteration = last.state.iteration
-                history.append((iteration, last.kl))
-                if not np.isfinite(last.kl):
-                    raise FloatingPointError(
-                        f"The descent diverged by iteration {iteration}; "
-                        "use learning_rate='auto' or a smaller one."
-                    )
-                best = last if last.improves(best) else best
-                checkpoints.keep(last.state, history)
-                progress.advance(iteration, schedule.expected_end(iteration), kl=last.kl)
-                _LOGGER.debug("iteration %4d  KL %.4f", iteration, last.kl)
-                if self.callback is not None:
-                    shown = to_host(problem.in_order_of_rows(last.state.embedding))
-                    shown.flags.writeable = False
-                    stopped = bool(self.callback(iteration, last.kl, shown))
-                    if stopped:
-                        break
-        except KeyboardInterrupt:
-            if best is not None:
-                keep(best)
-                checkpoints.write(last.state, history)
-            raise
-        keep(last)
-        checkpoints.remove()
-        if schedule.tol > 0 and not (self.converged_ or stopped):
-            warn(
-                f"KL had not settled after max_iter={self.max_iter} iterations; "
-                "raise max_iter, or tol, if the map is good enough.",
-                ConvergenceWarning,
-            )
-
-
-@dataclass(frozen=True)
-class _Given:
-    """What came in, checked and prepared."""
-
-    data: Data
-    start: FloatArray | None  # the user's own
-    kind: Kind
-    fingerprint: FloatArray
-
-
-def _generator(random_state: int | np.random.RandomState | None) -> np.random.Generator:
-    """Turn scikit-learn's random_state into a generator of our own."""
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(2**31 - 1))
-    return np.random.default_rng(random_state)
