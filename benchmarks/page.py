@@ -63,7 +63,8 @@ def written(path: Path, n: int) -> float:
     }
     ids = [f"point-{i:06d}" for i in range(n)]
     begin = perf_counter()
-    write_page(path, {"t-SNE": even, "dtSNE": wide}, columns, ids=ids, account={"unit": 1.0})
+    maps, account = {"t-SNE": even, "dtSNE": wide}, {"unit": {"dtSNE": 1.0}}
+    write_page(path, maps, columns, ids=ids, account=account)
     return perf_counter() - begin
 
 
