@@ -354,11 +354,10 @@ def test_labels_may_be_numbers_and_missing(tmp_path, data):
 def test_labels_that_differ_are_different_groups(labels):
     from dtsne.cli._labels import as_groups
 
-    values = np.array([*labels, np.nan])
-    groups = as_groups(values, "type", "file")
-    assert len(set(groups)) == 3
-    assert [float(group) for group in groups[:2]] == labels
-    assert as_groups(np.array([0.1, 3.0], np.float32), "type", "file").tolist() == ["0.1", "3"]
+    groups = as_groups(np.array([*labels, np.nan]), "type", "file")
+    assert len(groups.names) == 2
+    assert groups.labels.tolist() == [*labels, None]
+    assert as_groups(np.array([0.1, 3.0], np.float32), "type", "file").names.tolist() == [0.1, 3.0]
 
 
 def test_ids_that_occur_twice_are_a_column_of_the_page(tmp_path, data, ids):
