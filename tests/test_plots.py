@@ -719,6 +719,9 @@ def test_the_order_of_labels_is_natural_or_that_of_their_categories():
     assert legend_of(["c10", "c9", "c1"]) == ["c1", "c9", "c10"]
     assert legend_of([3, 1, 2]) == ["1", "2", "3"]
     assert legend_of(np.array([True, False, True])) == ["False", "True"]
+    assert legend_of(["b", float("nan"), "a"]) == ["a", "b", "missing"]
+    days = np.array(["2020-02-01", "NaT", "2020-01-01"], "datetime64[ns]")
+    assert legend_of(days) == ["2020-01-01", "2020-02-01", "missing"]
     mixed = group_by(np.array(["a", 2, None, 1], dtype=object), 4, to_show=True)
     assert mixed.names.tolist() == [1, 2, "a"]
     assert mixed.codes.tolist() == [2, 1, -1, 0]

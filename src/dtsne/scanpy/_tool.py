@@ -90,7 +90,8 @@ def dtsne(
         None, unless `copy`. What is added, all of it once everything is done:
 
         ``obsm["X_dtsne"]``
-            The map. One unit is the median σ, ``uns["dtsne"]["map_unit"]`` in the data.
+            The map. One unit is the median σ, ``uns["dtsne"]["map_unit"]`` in the data; that of
+            t-SNE (``density_scale=0``) has no such unit.
         ``obs["dtsne_log_radius"]``
             Logarithm of the distance to the k-th neighbour in the data, in units of the map: large
             where cells are unlike each other.
