@@ -54,7 +54,8 @@ def is_on_device(X: Any) -> bool:
 
 def on_host(values: Any) -> Any:
     """Return a tensor as an array of numpy, and what numpy can read itself as it is."""
-    if not _is_torch(values) and not is_on_device(values):
+    readable = hasattr(values, "__array__") and not _is_torch(values) and not is_on_device(values)
+    if readable or not is_tensor(values):
         return values
     import_module("torch")  # by which arrays of all libraries come from a device
     return to_host(values)
