@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 
 from dtsne._neighbors import nearest_neighbors
-from dtsne.account import account_of
+from dtsne.account import Account, account_of
 from dtsne.account._islands import _ends, island_sizes, smallest_size
 from dtsne.datasets import load
 from dtsne.quality import evaluate, neighbor_recall
@@ -316,6 +316,31 @@ def test_maps_of_any_dimension(n_axes):
 
 
 # Bad input
+
+
+def test_json_keeps_the_types_of_tables_without_rows():
+    X, Y, _ = blobs()
+    account = account_of(X, Y, labels=["one"] * len(X), **OPTIONS)
+    again = Account.from_json(account.to_json())
+    for name in ("groups", "ratios", "points"):
+        kinds = [
+            {column: values.dtype.kind for column, values in getattr(one, name).columns().items()}
+            for one in (account, again)
+        ]
+        assert kinds[0] == kinds[1]
+    assert len(again.ratios) == 0
+    assert again.ratios.sentences == ()
+
+
+def test_categories_of_several_kinds_are_handed_on():
+    pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    X, Y, labels = blobs()
+    mixed = pd.Categorical([1 if label == "A" else label for label in labels], ["C", 1, "B"])
+    account = account_of(X, Y, labels=mixed, **OPTIONS)
+    again = Account.from_json(account.to_json())
+    assert account.groups.label.tolist() == again.groups.label.tolist() == ["C", 1, "B"]
+    assert account.to_polars("groups")["label"].to_list() == ["C", "1", "B"]
+    assert isinstance(account.to_polars("groups"), pl.DataFrame)
 
 
 @pytest.mark.parametrize(

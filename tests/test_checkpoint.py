@@ -304,10 +304,10 @@ def test_refused_before_the_long_work(two_clusters, tmp_path, monkeypatch):
         raise AssertionError
 
     monkeypatch.setattr("dtsne._data.Points.neighbors", fail)
-    with pytest.raises(OSError, match="a folder that exists and can be written to"):
+    with pytest.raises(OSError, match="a folder that exists, can be written to"):
         DTSNE(**PARAMETERS, checkpoint=tmp_path / "missing" / "fit.npz").fit(two_clusters)
     (tmp_path / "file").write_text("")
-    with pytest.raises(OSError, match="a folder that exists and can be written to"):
+    with pytest.raises(OSError, match="a folder that exists, can be written to"):
         DTSNE(**PARAMETERS, checkpoint=tmp_path / "file" / "fit.npz").fit(two_clusters)
     with pytest.raises(ValueError, match=r"directory.*name another file"):
         DTSNE(**PARAMETERS, checkpoint=tmp_path).fit(two_clusters)

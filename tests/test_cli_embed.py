@@ -11,7 +11,7 @@ import sys
 import numpy as np
 import pytest
 from cli_support import QUICK, done, refused, run, three_groups, write_csv
-from test_page import header_of, texts_of
+from test_page import header_of, texts_of, unpacked
 
 from dtsne import DTSNE
 from dtsne.account import Account
@@ -354,11 +354,69 @@ def test_labels_may_be_numbers_and_missing(tmp_path, data):
 def test_labels_that_differ_are_different_groups(labels):
     from dtsne.cli._labels import as_groups
 
-    values = np.array([*labels, np.nan])
-    groups = as_groups(values, "type", "file")
-    assert len(set(groups)) == 3
-    assert [float(group) for group in groups[:2]] == labels
-    assert as_groups(np.array([0.1, 3.0], np.float32), "type", "file").tolist() == ["0.1", "3"]
+    groups = as_groups(np.array([*labels, np.nan]), "type", "file")
+    assert len(groups.names) == 2
+    assert groups.labels.tolist() == [*labels, None]
+    assert as_groups(np.array([0.1, 3.0], np.float32), "type", "file").names.tolist() == [0.1, 3.0]
+
+
+@pytest.mark.parametrize("suffix", ["h5ad", "parquet", "feather"])
+def test_categories_keep_their_order(tmp_path, data, ids, suffix):
+    pandas = pytest.importorskip("pandas")
+    frame = frame_of(data, ids).set_index("cell")
+    levels = np.array(["mid", "hi", "lo", None], object)[np.arange(N) % 4]
+    frame["level"] = pandas.Categorical(levels, ["lo", "mid", "none", "hi"])
+    source = tmp_path / f"cells.{suffix}"
+    if suffix == "h5ad":
+        anndata = pytest.importorskip("anndata")
+        anndata.AnnData(data[0], frame[["level"]]).write_h5ad(source)
+    else:
+        getattr(frame.reset_index(), f"to_{suffix}")(source)
+    page, report, output = tmp_path / "m.html", tmp_path / "r.json", tmp_path / f"m.{suffix}"
+    done("embed", source, "--label", "level", "--html", page, "--report", report, *QUICK, "-q",
+         *(("-o", output) if suffix == "h5ad" else ()))  # fmt: skip
+    account = Account.from_json(report.read_text(encoding="utf-8"))
+    assert account.groups.label.tolist() == ["lo", "mid", "hi"]
+    (level,) = (c for c in header_of(page.read_text("utf-8"))["columns"] if c["name"] == "level")
+    assert unpacked(level["categories"]) == ["lo", "mid", "hi"]
+    if suffix == "h5ad":  # and so does a page of the map alone
+        done("plot", output, "--by", "level", "-o", page, "-q")
+        assert unpacked(header_of(page.read_text("utf-8"))["columns"][0]["categories"])[0] == "lo"
+
+
+def test_categories_of_polars_are_in_no_order(tmp_path):
+    polars = pytest.importorskip("polars")
+    pandas = pytest.importorskip("pandas")
+    frame = polars.DataFrame({"a": [1.0, 2.0, 3.0], "g": ["z", "b", "a"]})
+    enum = polars.Enum(["b", "z", "a"])
+    for kind, expected in ((polars.Categorical, {}), (enum, {"g": ("b", "z", "a")})):
+        frame.with_columns(polars.col("g").cast(kind)).write_parquet(tmp_path / "p.parquet")
+        assert read_table(tmp_path / "p.parquet").categories == expected
+    text = pandas.DataFrame({"a": [1.0, 2.0], "t": ["y", "x"]})
+    text.to_parquet(tmp_path / "t.parquet")
+    assert read_table(tmp_path / "t.parquet").categories == {}
+
+
+def test_a_map_of_tsne_is_presented_as_such(tmp_path, table, monkeypatch):
+    pytest.importorskip("matplotlib")
+    from dtsne import plots
+
+    drawn = []
+    monkeypatch.setattr(plots, "scatter_map", lambda *_, **options: drawn.append(options))
+    monkeypatch.setattr("dtsne.cli._outputs.write_picture", lambda *_: None)
+    page, report = tmp_path / "m.html", tmp_path / "r.txt"
+    done("embed", table, "--id", "cell", "--label", "type", "--density-scale", "0", "--html", page,
+         "--plot", tmp_path / "m.png", "--report", report, "-o", tmp_path / "m.csv", *QUICK,
+         "-q")  # fmt: skip
+    (shown,) = header_of(page.read_text(encoding="utf-8"))["maps"]
+    assert (shown["name"], shown["unit"]) == ("t-SNE", None)
+    assert drawn[0]["unit"] is None
+    assert "One unit of the map" not in report.read_text(encoding="utf-8")
+    # Nor do commands that read the map say what its unit is.
+    judged = done("quality", table, tmp_path / "m.csv", "--id", "cell", "-q")
+    assert "One unit of the map" not in judged.stdout
+    options = ["--density-scale", "0", "--compare-tsne", "--html", page]
+    assert "--density-scale 0 is t-SNE's map already" in refused("embed", table, *options, code=2)
 
 
 def test_ids_that_occur_twice_are_a_column_of_the_page(tmp_path, data, ids):

@@ -29,7 +29,7 @@ def account():
 
 def shown(account, d):
     maps = {"map": np.random.default_rng(1).normal(size=(N, 2))}
-    page = page_of(maps, {"map": account}, a_table(d), (None, None), "title")
+    page = page_of(maps, {"map": account}, a_table(d), None, "title")
     header = json.loads(re.search(r'type="application/json">(.*?)</script>', page, re.S)[1])
     return page, [c["name"] for c in header["columns"]], header["notes"]
 

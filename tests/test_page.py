@@ -22,6 +22,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dtsne import _colors
+from dtsne._labels import Groups, group_by
 from dtsne.page import Page, make_page, write_page
 from dtsne.page._align import aligned
 
@@ -69,7 +70,8 @@ def a_page(n=5, columns=None, **options) -> str:
 
 
 def column_of(values) -> dict:
-    return header_of(a_page(len(values), {"x": values}))["columns"][0]
+    n = len(values.codes if isinstance(values, Groups) else values)
+    return header_of(a_page(n, {"x": values}))["columns"][0]
 
 
 def texts_of(column: dict) -> list[str]:
@@ -204,6 +206,8 @@ def test_a_notebook_shows_the_page_in_a_frame_of_its_own(tmp_path):
         (np.array(["2020-01-02", "NaT"], "datetime64[D]"), ["2020-01-02", "missing"]),
         (["1", 2, "x"], ["1", "2", "x"]),
         ([b"gene", b"\xff"], ["gene", "�"]),
+        (group_by([1.0, np.nan, 2.0], 3), ["1", "missing", "2"]),
+        (Groups.in_order(["lo", "hi"], ["hi", None, "lo"]), ["hi", "missing", "lo"]),
     ],
 )
 def test_categories(values, expected):

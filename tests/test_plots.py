@@ -18,12 +18,13 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from dtsne import _colors, plots
-from dtsne._columns import shortened
+from dtsne._labels import group_by
+from dtsne._naming import shortened
 from dtsne.plots import _raster
 from dtsne.plots._coloring import ColorOptions, by_labels, by_values
 from dtsne.plots._colormaps import diverging_colormap, rgb
 from dtsne.plots._density import spread_points
-from dtsne.plots._inputs import check_labels, check_names
+from dtsne.plots._inputs import check_names
 from dtsne.plots._names import Names
 from dtsne.plots._places import free_boxes, group_places, spread_boxes
 from dtsne.plots._style import local_density, point_style
@@ -585,10 +586,8 @@ def test_labels_that_are_empty_are_written_so():
 
 def test_labels_with_very_many_digits_have_an_order():
     long = "9" * 5000
-    assert check_labels([f"c{long}", "c10", "c9", "c007"], 4).labels == (
-        *("c007", "c9", "c10"),
-        f"c{long}",
-    )
+    names = group_by([f"c{long}", "c10", "c9", "c007"], 4).names
+    assert names.tolist() == ["c007", "c9", "c10", f"c{long}"]
 
 
 @pytest.mark.parametrize(
@@ -714,20 +713,26 @@ def test_odd_names_are_written_as_they_are():
 
 
 def test_the_order_of_labels_is_natural_or_that_of_their_categories():
-    assert check_labels(["c10", "c9", "c1"], 3).labels == ("c1", "c9", "c10")
-    assert check_labels([3, 1, 2], 3).labels == (1, 2, 3)
-    assert check_labels(np.array([True, False]), 2).labels == (False, True)
-    mixed = check_labels(np.array(["a", 2, None, 1], dtype=object), 4)
-    assert mixed.labels == (1, 2, "a")
+    def legend_of(labels):
+        return legend_texts(plots.scatter_map(blobs(3)[0], labels=labels, legend=True))
+
+    assert legend_of(["c10", "c9", "c1"]) == ["c1", "c9", "c10"]
+    assert legend_of([3, 1, 2]) == ["1", "2", "3"]
+    assert legend_of(np.array([True, False, True])) == ["False", "True"]
+    assert legend_of(["b", float("nan"), "a"]) == ["a", "b", "missing"]
+    days = np.array(["2020-02-01", "NaT", "2020-01-01"], "datetime64[ns]")
+    assert legend_of(days) == ["2020-01-01", "2020-02-01", "missing"]
+    mixed = group_by(np.array(["a", 2, None, 1], dtype=object), 4, to_show=True)
+    assert mixed.names.tolist() == [1, 2, "a"]
     assert mixed.codes.tolist() == [2, 1, -1, 0]
+    assert legend_of(np.array(["a", 2, 1], dtype=object)) == ["1", "2", "a"]
     pd = pytest.importorskip("pandas")
     column = pd.Categorical(["x", None, "z"], categories=["z", "y", "x"])
     for labels in (column, pd.Series(column)):
-        groups = check_labels(labels, 3)
-        assert groups.labels == ("z", "y", "x")
+        groups = group_by(labels, 3, to_show=True)
+        assert groups.names.tolist() == ["z", "y", "x"]
         assert groups.codes.tolist() == [2, -1, 0]
-        ax = plots.scatter_map(blobs(3)[0], labels=labels, legend=True)
-        assert legend_texts(ax) == ["z", "x", "missing"]
+        assert legend_of(labels) == ["z", "x", "missing"]
 
 
 def test_names_by_label_or_by_index():

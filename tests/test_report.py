@@ -12,6 +12,7 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.decomposition import PCA
 from sklearn.neighbors import NearestNeighbors
+from test_page import texts_of, unpacked
 
 from dtsne import DTSNE
 from dtsne._explore import _FLAGS, explorable
@@ -273,6 +274,68 @@ def test_an_account_is_shown_with_the_map_that_it_is_of(blobs, model):
         assert name not in names
     with pytest.raises(ValueError, match=r"accounts are of \['UMAP'\].*\['dtSNE'\]"):
         model.explore(account={"UMAP": accounts["dtSNE"]})
+
+
+def test_units_and_labels_do_not_depend_on_the_order_of_the_accounts(blobs, model):
+    X, labels = blobs
+    other = DTSNE(perplexity=20, max_iter=20, tol=0, density_scale=0).fit(X)
+    accounts = {"t-SNE": other.report(), "dtSNE": model.report(labels=labels)}
+    page = header_of(model.explore(account=accounts, others={"t-SNE": other.embedding_}))
+    units = {map_["name"]: map_["unit"] for map_ in page["maps"]}
+    assert units == {"dtSNE": pytest.approx(accounts["dtSNE"].radius_unit), "t-SNE": None}
+    assert page["columns"][0]["name"] == "label"
+    # Labels from any account that has them.
+    accounts = {"t-SNE": other.report(labels=labels), "dtSNE": model.report()}
+    page = header_of(model.explore(account=accounts, others={"t-SNE": other.embedding_}))
+    assert page["columns"][0]["name"] == "label"
+
+
+def test_a_map_of_tsne_is_called_so_and_has_no_unit(blobs):
+    X, _ = blobs
+    model = DTSNE(perplexity=20, max_iter=20, tol=0, density_scale=0).fit(X)
+    model.set_params(density_scale=1.0)  # what counts is the fit
+    account = model.report()
+    assert account.radius_unit is None
+    assert account.map_unit is None
+    assert "One unit of the map" not in str(account)
+    (shown,) = header_of(model.explore(account=account))["maps"]
+    assert (shown["name"], shown["unit"]) == ("t-SNE", None)
+    with pytest.raises(ValueError, match="others has a map called 't-SNE', as this one is"):
+        model.explore(account=account, others={"t-SNE": X[:, :2]})
+
+
+def label_on(page) -> tuple[str, list[str], list[str]]:
+    column = header_of(page)["columns"][0]
+    return column["kind"], unpacked(column["categories"]), texts_of(column)
+
+
+def test_labels_are_an_ordered_category_on_the_page(blobs, model):
+    pd = pytest.importorskip("pandas")
+    n = len(blobs[0])
+    which = np.arange(n)
+    given = [None if i % 3 == 2 else i % 3 for i in range(n)]
+    texts = [("0", "1", "missing")[i % 3] for i in range(n)]
+    for labels in (given, np.array(given, float)):
+        assert label_on(model.explore(labels)) == ("category", ["0", "1"], texts)
+    assert label_on(model.explore(which % 25))[:2] == ("category", [str(i) for i in range(25)])
+    names = np.array(["hi", "lo", "mid"])[which % 3]
+    ordered = pd.Categorical(names, ["lo", "mid", "none", "hi"])
+    assert label_on(model.explore(ordered)) == ("category", ["lo", "mid", "hi"], names.tolist())
+
+
+def test_pages_and_pictures_take_tensors(blobs, model):
+    torch = pytest.importorskip("torch")
+    plots = pytest.importorskip("dtsne.plots")
+    _, labels = blobs
+    # Such tensors numpy refuses, as it does those of a device.
+    Y = torch.tensor(model.embedding_, requires_grad=True)
+    codes = torch.tensor(np.unique(labels, return_inverse=True)[1].astype(float)).requires_grad_()
+    page = header_of(model.explore(codes, others={"t-SNE": Y}, columns={"depth": Y[:, 0]}))
+    assert [map_["name"] for map_ in page["maps"]] == ["dtSNE", "t-SNE"]
+    assert page["columns"][-1]["kind"] == "number"
+    plots.scatter_map(Y, labels=codes)
+    plots.scatter_map(Y, values=Y[:, 0])
+    plots.scatter_map(Y, Y[:, 0])
 
 
 @pytest.mark.parametrize("name", ["flag", "sigma", "density residual", "log radius in the data"])

@@ -495,6 +495,8 @@ def test_groups_may_be_whole_numbers_or_truth_values(small):
         ({"groupby": "leiden"}, KeyError, "obs has no 'leiden'; it has 'louvain'"),
         ({"groupby": "depth"}, ValueError, "decimal numbers"),
         ({"groupby": "nothing"}, ValueError, "says nothing of any cell"),
+        ({"groupby": "mixed"}, ValueError, "labels mix kinds that have no order"),
+        ({"groupby": "lists"}, ValueError, "labels has lists or arrays as values"),
         ({"key_added": "pca"}, ValueError, r"what is mapped, adata.obsm\['X_pca'\]"),
         ({"key_added": "tsne"}, ValueError, r"overwrite adata.uns\['tsne'\], which is not"),
         ({"key_added": "X_neighbors"}, ValueError, r"overwrite adata.uns\['neighbors'\]"),
@@ -524,6 +526,8 @@ def test_groups_may_be_whole_numbers_or_truth_values(small):
 def test_what_cannot_be_done_is_said_at_once(small, no_fit, options, error, message):
     small.obs["depth"] = 0.5
     small.obs["nothing"] = None
+    small.obs["mixed"] = np.array([1, "a", None] * 20, object)
+    small.obs["lists"] = [[i] for i in range(60)]
     small.uns["tsne"] = {"params": {"perplexity": 30}}  # as scanpy's
     if options.get("key_added") == "X_neighbors":
         add_graph(small, small.obsm["X_pca"], 40)

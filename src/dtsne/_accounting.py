@@ -19,10 +19,19 @@ if TYPE_CHECKING:
 
     from dtsne._data import Data
     from dtsne._kept import Kept
+    from dtsne._labels import Groups
     from dtsne.account import Account
     from dtsne.page import Page
 
-_MAP_NAME = "dtSNE"
+
+def is_tsne(model: Any) -> bool:
+    """Whether the map of a fitted model is t-SNE's, with one kernel for all points."""
+    return bool((to_host(model.kernel_scale_) == 1).all())
+
+
+def map_name(model: Any) -> str:
+    """Return what the map of a fitted model is called."""
+    return "t-SNE" if is_tsne(model) else "dtSNE"
 
 
 class AccountMixin:
@@ -30,7 +39,7 @@ class AccountMixin:
 
     def report(
         self,
-        labels: ArrayLike | None = None,
+        labels: ArrayLike | Groups | None = None,
         *,
         X: ArrayLike | None = None,
         k: int | None = None,
@@ -72,8 +81,9 @@ class AccountMixin:
         reach = round(model.perplexity_) if k is None else k
         asked = Asked(labels, reach, k_neighborhood, max_rows, random_state, n_bootstrap)
         known = Known(
-            sigma=to_host(model.sigma_),
-            unit=model.map_unit_,
+            # t-SNE's map does not keep radii, and so has no unit of the data.
+            sigma=None if is_tsne(model) else to_host(model.sigma_),
+            unit=None if is_tsne(model) else model.map_unit_,
             at_bound=kept.at_bound,
             perplexity=model.perplexity_,
         )
@@ -115,8 +125,8 @@ class AccountMixin:
         title : str
         account : Account or mapping of str to Account, optional
             What :meth:`report` gave, if it was called already; with accounts of others, by the
-            names of the maps, this one being "dtSNE". The page shows that of the map it shows, or
-            says which map it is of.
+            names of the maps, this one being "dtSNE" ("t-SNE" where ``density_scale`` is 0). The
+            page shows that of the map it shows, or says which map it is of.
 
         Returns
         -------
@@ -138,8 +148,11 @@ class AccountMixin:
             raise ValueError(
                 "An account has its data and labels already; give either account, or X and labels."
             )
-        maps = {_MAP_NAME: to_host(model.embedding_), **(others or {})}
-        accounts = account if isinstance(account, Mapping) else {_MAP_NAME: account}
+        name = map_name(model)
+        if name in (others or {}):
+            raise ValueError(f"others has a map called {name!r}, as this one is; rename it.")
+        maps = {name: model.embedding_, **(others or {})}
+        accounts = account if isinstance(account, Mapping) else {name: account}
         return explorable(maps, accounts, columns=columns, ids=ids, title=title)
 
     def _data_of_fit(self, X: ArrayLike | None) -> Data:

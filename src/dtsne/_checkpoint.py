@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 import pickle
 import zipfile
 import zlib
@@ -27,6 +26,7 @@ from dtsne._arrays import like, to_host
 from dtsne._kinds import is_tensor
 from dtsne._messages import warn
 from dtsne._version import __version__
+from dtsne._whole import check_writable, whole_file
 
 if TYPE_CHECKING:
     from dtsne._data import Data
@@ -84,12 +84,11 @@ class CheckpointFile(NoCheckpoints):
 
     def __init__(self, path: Path, identity: dict[str, str], seconds_between: float) -> None:
         self._path = path
-        self._part = path.with_name(path.name + ".part")
         self._identity = identity
         self._seconds_between = seconds_between
         self._written: float | None = None
         self._found = self._read()
-        self._check_writable()
+        check_writable(path)
 
     def resume(self, state: State) -> tuple[State, History]:
         """See :class:`NoCheckpoints`."""
@@ -110,15 +109,11 @@ class CheckpointFile(NoCheckpoints):
     def write(self, state: State, history: History) -> None:
         """Write the file, all of it or nothing; a fit does not fail because that fails."""
         try:
-            with self._part.open("wb") as file:
+            with whole_file(self._path) as part, part.open("wb") as file:
                 np.savez(file, identity=json.dumps(self._identity), **_to_arrays(state, history))
-                file.flush()
-                os.fsync(file.fileno())
-            self._part.replace(self._path)
         except OSError as error:
-            with suppress(OSError):
-                self._part.unlink()
-            warn(f"The checkpoint {self._path} was not written ({error}); the fit goes on without.")
+            why = error.__cause__ or error  # without the advice: nothing has to be done about it
+            warn(f"The checkpoint {self._path} was not written ({why}); the fit goes on without.")
         self._written = monotonic()
 
     def remove(self) -> None:
@@ -150,16 +145,6 @@ class CheckpointFile(NoCheckpoints):
                 "Delete it or name another file to start anew; make them the same to go on with it."
             )
         return arrays
-
-    def _check_writable(self) -> None:
-        try:
-            self._part.open("wb").close()
-            self._part.unlink()
-        except OSError as error:
-            raise OSError(
-                f"The checkpoint {self._path} cannot be written ({error}); name a file in a folder "
-                "that exists and can be written to."
-            ) from error
 
 
 def identity_of(data: Data, **parameters: Any) -> dict[str, str]:

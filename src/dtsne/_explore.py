@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtsne._columns import free_name
+from dtsne._labels import Groups
+from dtsne._naming import renamed
 from dtsne.page import make_page
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def explorable(
     """Make a page of maps of the same points, with the accounts of some of them, by name.
 
     Labels come first, as what a reader wants to colour by, then the accounts, then other columns.
-    The first account has the labels, and the unit: that of t-SNE's map means nothing.
+    Labels are those of the first map whose account has some, whatever the order of the accounts.
     """
     unknown = [name for name in accounts if name not in maps]
     if unknown or not accounts:
@@ -67,12 +68,9 @@ def explorable(
             f"accounts are of {list(accounts)} and the maps {list(maps)}; give one for each map "
             "that has one, by its name."
         )
-    first = next(iter(accounts))
+    accounts = {name: accounts[name] for name in maps if name in accounts}
     shown = {name: _figures(account) for name, account in accounts.items()}
-    unit = accounts[first].radius_unit
-    if unit is not None:
-        shown[first]["unit"] = unit
-    labels = accounts[first].points.columns().get("label")
+    labels = next(filter(None, map(_labels_of, accounts.values())), None)
     label = {} if labels is None else {label_name: labels}
     everything = _side_by_side(
         label, _columns_of(accounts, alone=len(maps) == 1), columns or {}, maps
@@ -88,11 +86,17 @@ def _side_by_side(
 ) -> dict[str, Any]:
     """Join columns; those of the user whose names the account has get others."""
     taken = set(of_accounts) | {f"{name} in {map_}" for name in of_accounts for map_ in maps}
-    first = {free_name(name, taken): values for name, values in label.items()}
-    last: dict[str, Any] = {}
-    for name, values in others.items():
-        last[free_name(str(name), taken | set(first) | set(last))] = values
+    first = renamed(label, taken)
+    last = renamed({str(name): values for name, values in others.items()}, taken | set(first))
     return {**first, **of_accounts, **last}
+
+
+def _labels_of(account: Account) -> Groups | None:
+    """Return the labels of the points, in the order of the groups."""
+    labels, groups = account.points.label, account.groups
+    if labels is None or groups is None:
+        return None
+    return Groups.in_order(groups.label.tolist(), labels.tolist())
 
 
 def _figures(account: Account) -> dict[str, Any]:
@@ -100,6 +104,8 @@ def _figures(account: Account) -> dict[str, Any]:
     shown: dict[str, Any] = {name: value for name, value in whole.items() if np.isfinite(value)}
     sentences = account.ratios.sentences if account.ratios is not None else ()
     shown["notes"] = [*account.readings, *sentences][:_MOST_NOTES]
+    if account.radius_unit is not None:
+        shown["unit"] = account.radius_unit
     return shown
 
 

@@ -52,6 +52,15 @@ def is_on_device(X: Any) -> bool:
     return is_tensor(X) and int(X.__dlpack_device__()[0]) not in _ON_HOST
 
 
+def on_host(values: Any) -> Any:
+    """Return a tensor as an array of numpy, and what numpy can read itself as it is."""
+    readable = hasattr(values, "__array__") and not _is_torch(values) and not is_on_device(values)
+    if readable or not is_tensor(values):
+        return values
+    import_module("torch")  # by which arrays of all libraries come from a device
+    return to_host(values)
+
+
 def kind_of(X: Any, checked: Any) -> Kind:
     """Return the kind of what came in, and the precision of what became of it.
 

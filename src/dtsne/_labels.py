@@ -2,102 +2,150 @@
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+from numbers import Real
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
+
+from dtsne._dates import are_dates, as_dates, as_texts
+from dtsne._kinds import on_host
+from dtsne._naming import is_missing, is_whole, natural_order
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-    from numpy.typing import ArrayLike
+    import numpy.typing as npt
 
     from dtsne._typing import IntArray
 
 Labels: TypeAlias = np.ndarray[Any, Any]
 
-# Floats up to here that are whole are the integers they look like.
-_LARGEST_INTEGER = 2**53
 
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """The group of each point.
 
-class Groups(NamedTuple):
-    """The points of each label."""
+    Attributes
+    ----------
+    names : ndarray
+        The different labels in their order: numbers, truth values or text. Some may be of no point,
+        where a categorical column has more categories than are used.
+    codes : ndarray of int
+        The label of each point, as a place in names; -1 for one that has none.
+    """
 
-    names: Labels  # numbers, truth values or text
-    codes: IntArray  # the label of each point, as a place in names; -1 for one that has none
-    members: Sequence[IntArray]
+    names: Labels
+    codes: IntArray
+
+    @classmethod
+    def in_order(cls, names: Sequence[Any], labels: Iterable[Any]) -> Groups:
+        """Take labels whose order is known already; any other is taken for none."""
+        place = {name: code for code, name in enumerate(names)}
+        return cls(names_array(names), np.array([place.get(label, -1) for label in labels], int))
 
     @property
     def sizes(self) -> IntArray:
         """Number of points of each label."""
-        return np.array([len(members) for members in self.members], int)
+        return np.bincount(self.codes[self.codes >= 0], minlength=len(self.names))
+
+    @property
+    def missing(self) -> npt.NDArray[np.bool_]:
+        """Whether a point has no label."""
+        return np.asarray(self.codes < 0)
+
+    @cached_property
+    def members(self) -> Sequence[IntArray]:
+        """The points of each label."""
+        rows = np.flatnonzero(self.codes >= 0)
+        by_label = rows[np.argsort(self.codes[rows], kind="stable")]
+        return np.split(by_label, np.cumsum(self.sizes)[:-1])
 
     @property
     def labels(self) -> Labels:
         """The label of each point, None for one that has none."""
-        if (self.codes >= 0).all():
+        if not self.missing.any():
             return self.names[self.codes]
         labels = np.full(len(self.codes), None, object)
-        labels[self.codes >= 0] = self.names[self.codes[self.codes >= 0]]
+        labels[~self.missing] = self.names[self.codes[~self.missing]]
         return labels
 
+    def used(self) -> Groups:
+        """Leave out labels that no point has."""
+        used = np.flatnonzero(self.sizes)
+        place = np.full(len(self.names) + 1, -1)
+        place[used] = np.arange(len(used))
+        return Groups(self.names[used], place[self.codes])
 
-def group_by(labels: ArrayLike, n: int) -> Groups:
+
+def group_by(labels: Any, n: int, *, to_show: bool = False) -> Groups:
     """Sort n points by their labels; those without one (None, NaN, NaT) are in no group.
 
-    Groups are in the order of a categorical column, or else in the natural one: "c9" before "c10".
-    Numbers, truth values and texts stay what they are, all else becomes text.
+    Groups are in the order of a categorical column, or else in the natural one: numbers by size,
+    "c9" before "c10". Numbers, truth values and texts stay what they are, all else becomes text.
+
+    Groups that are only to be shown, and not to be compared, may be of no point (where they are
+    categories), mix numbers and texts (these are then the last), or be none at all.
     """
-    categories = getattr(labels, "cat", labels)
-    if hasattr(categories, "categories") and hasattr(categories, "codes"):  # pandas
-        codes = np.asarray(categories.codes).astype(np.int64)
-        _check_shape(codes, n)
-        return _grouped(list(categories.categories), codes)
+    groups = _with_order(labels, n)
+    if groups is None:
+        groups = _sorted(labels, n)
+        kinds = {isinstance(name, str) for name in groups.names.tolist()}
+        if len(kinds) > 1 and not to_show:
+            raise ValueError(
+                "labels mix kinds that have no order; convert them, e.g. with "
+                "list(map(str, labels))."
+            )
+    if to_show:
+        return groups
+    groups = groups.used()
+    if not len(groups.names):
+        raise ValueError("labels has missing values only; leave it out.")
+    return groups
+
+
+def names_array(names: Sequence[Any]) -> Labels:
+    """Return plain values as an array, in which those of several kinds stay what they are."""
+    kinds = {type(name) for name in names}
+    if kinds <= {str}:
+        # numpy's own texts lose zeros at the end.
+        return np.array(names, object if any(n.endswith("\0") for n in names) else np.str_)
+    is_one_kind = kinds == {bool} or kinds <= {int, float}
+    return np.array(names, None if is_one_kind else object)
+
+
+def _with_order(labels: Any, n: int) -> Groups | None:
+    """Return labels that have an order of their own; None for others."""
+    if isinstance(labels, Groups):
+        _check_shape(labels.codes, n)
+        return labels
+    categorical = getattr(labels, "cat", labels)
+    if not hasattr(categorical, "categories") or not hasattr(categorical, "codes"):  # of pandas
+        return None
+    codes = np.asarray(categorical.codes).astype(np.int64)
+    _check_shape(codes, n)
+    return Groups(names_array(_plain(_as_array(categorical.categories))), codes)
+
+
+def _sorted(labels: Any, n: int) -> Groups:
     values = _as_array(labels)
     _check_shape(values, n)
-    codes = np.full(n, -1)
-    known = ~_is_missing(values)
-    different: list[Any]
-    if values.dtype.kind == "O":
-        index: dict[Any, int] = {}
-        codes[known] = [index.setdefault(value, len(index)) for value in values[known].tolist()]
-        different = list(index)
-    else:
-        names, of_known = np.unique(values[known], return_inverse=True)
-        codes[known] = of_known.reshape(-1)
-        different = names.tolist()
-    order = _natural_order(different)
-    rank = np.empty(len(different) + 1, np.int64)
-    rank[order], rank[-1] = np.arange(len(different)), -1
-    return _grouped([different[place] for place in order], rank[codes])
+    different, places = _distinct(values)
+    plain = _plain(different)
+    names = sorted({name for name in plain if name is not None}, key=natural_order)
+    code_of = {**{name: code for code, name in enumerate(names)}, None: -1}
+    codes = np.array([code_of[name] for name in plain], dtype=np.int64)[places]
+    return Groups(names_array(names), codes)
 
 
-def _grouped(names: list[Any], codes: IntArray) -> Groups:
-    """Leave out names that no point has, and list the points of the others."""
-    sizes = np.bincount(codes[codes >= 0], minlength=len(names))
-    if not sizes.any():
-        raise ValueError("labels has missing values only; leave it out.")
-    used = np.flatnonzero(sizes)
-    place = np.full(len(names) + 1, -1)
-    place[used] = np.arange(len(used))
-    codes = place[codes]
-    rows = np.flatnonzero(codes >= 0)
-    by_label = rows[np.argsort(codes[rows], kind="stable")]
-    members = np.split(by_label, np.cumsum(sizes[used])[:-1])
-    return Groups(_plain_names([names[g] for g in used]), codes, members)
-
-
-def _as_array(labels: ArrayLike) -> Labels:
-    values = np.asarray(labels)
-    if values.dtype.kind not in "mM":
-        return values
-    # Of dates and spans of time, lists would have numbers of nanoseconds.
-    is_date = values.dtype.kind == "M"
-    text = np.datetime_as_string(values, unit="auto") if is_date else values.astype(str)
-    labels_as_text = text.astype(object)
-    labels_as_text[np.isnat(values)] = None
-    return labels_as_text
+def _as_array(labels: Any) -> Labels:
+    """Make an array; of texts in a list one of objects, as in numpy's own NaN is a text."""
+    values = np.asarray(on_host(labels))
+    if values.dtype.kind in "US" and not isinstance(labels, np.ndarray):
+        return np.asarray(labels, dtype=object)
+    return values
 
 
 def _check_shape(values: Labels, n: int) -> None:
@@ -107,38 +155,45 @@ def _check_shape(values: Labels, n: int) -> None:
         )
 
 
-def _is_missing(values: Labels) -> npt.NDArray[np.bool_]:
-    """Say which are None, or do not equal themselves (NaN, NaT, pandas.NA)."""
+def _distinct(values: Labels) -> tuple[Labels, IntArray]:
+    """Return the different values, and which of them each one is."""
     if values.dtype.kind != "O":
-        different: npt.NDArray[np.bool_] = values != values
-        return different
-    return np.array([v is None or (v == v) is not True for v in values.tolist()], bool)
-
-
-def _natural_order(values: list[Any]) -> list[int]:
-    """Sort texts with the numbers in them by size, and all else as it compares."""
+        different, places = np.unique(values, return_inverse=True)
+        return different, places.reshape(-1)
+    index: dict[Any, int] = {}  # as values may be of kinds that have no order among them
     try:
-        return sorted(range(len(values)), key=lambda place: _natural(values[place]))
+        places = np.array([index.setdefault(v, len(index)) for v in values.tolist()], dtype=int)
     except TypeError as error:
         raise ValueError(
-            "labels mix kinds that have no order; convert them, e.g. with list(map(str, labels))."
+            "labels has lists or arrays as values; give one number or text for each point."
         ) from error
+    different = np.empty(len(index), dtype=object)
+    different[:] = list(index)
+    return different, places
 
 
-def _natural(label: Any) -> Any:
-    if not isinstance(label, str):
-        return label
-    parts = re.split(r"(\d+)", label)
-    # The text itself, too, so that the order is one even where all else is equal ("a1", "A01").
-    return tuple((int(p), "") if p.isdecimal() else (-1, p.casefold()) for p in parts), label
-
-
-def _plain_names(names: list[Any]) -> Labels:
-    plain = [name.item() if isinstance(name, np.generic) else name for name in names]
-    if not all(isinstance(name, bool | int | float | str) for name in plain):
-        plain = [str(name) for name in plain]
+def _plain(values: Labels) -> list[Any]:
+    """Turn values into numbers, truth values and texts; None where they are missing."""
+    if values.dtype.kind == "O" and are_dates(values):
+        values = as_dates(values)
+    if values.dtype.kind == "M":
+        return list(as_texts(values))
+    plain = [None if is_missing(value) else _plain_value(value) for value in values]
     # Whole numbers become floats where some are missing.
-    whole = (isinstance(x, float) and x.is_integer() and abs(x) < _LARGEST_INTEGER for x in plain)
-    if all(whole):
-        plain = [int(name) for name in plain]
-    return np.array(plain)
+    if all(value is None or is_whole(value) for value in plain):
+        return [None if value is None else int(value) for value in plain]
+    return plain
+
+
+def _plain_value(value: Any) -> Any:
+    if isinstance(value, np.floating):
+        return float(str(value))  # as many digits as the type has: .1 and not .10000000149
+    if isinstance(value, np.timedelta64):
+        return str(value)
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if isinstance(value, bool | int | float | str):
+        return value
+    return float(value) if isinstance(value, Real | Decimal) else str(value)

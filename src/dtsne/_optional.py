@@ -9,10 +9,11 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 
-def optional(module: str, *, extra: str, purpose: str) -> ModuleType:
-    """Import a package of an extra, or say how to get it."""
+def optional(module: str, *, purpose: str, extra: str | None = None) -> ModuleType:
+    """Import a package, which may be of an extra, or say how to get it."""
     try:
         return import_module(module)
     except ImportError as error:
         package = module.partition(".")[0]
-        raise ImportError(f'{purpose} needs {package}: pip install "dtsne[{extra}]"') from error
+        source = package if extra is None else f'"dtsne[{extra}]"'
+        raise ImportError(f"{purpose} needs {package}: pip install {source}") from error

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, fields, is_dataclass
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from dtsne.account._tables import GroupTable, PointTable, RatioTable, array_of
+from dtsne._labels import names_array
+from dtsne._optional import optional
+from dtsne._radius_unit import factor_of_radii
+from dtsne.account._tables import GroupTable, PointTable, RatioTable, floats
 from dtsne.quality import ClusterRadii, Quality
 
 if TYPE_CHECKING:
@@ -36,7 +38,8 @@ class Account:
     perplexity : float or None
         That of the map, if known.
     map_unit : float or None
-        What one unit of the map is in the data: the median σ, if σ is known.
+        What one unit of the map is in the data: the median σ, if σ is known. None for t-SNE's map
+        (``density_scale=0``), which has no unit of the data.
     search_recall : float
         Share of the neighbours in the data that were found; nan for neighbours that were given.
     """
@@ -55,12 +58,8 @@ class Account:
 
         It is what a scale bar should show (see :func:`dtsne.plots.radius_unit`).
         """
-        unit = self.map_unit
-        shift = self.points.log_radius_map - self.points.log_radius_data
-        known = shift[np.isfinite(shift)]
-        if unit is None or not len(known):
-            return None
-        return unit * float(np.exp(-np.median(known)))
+        factor = factor_of_radii(self.points.log_radius_data, self.points.log_radius_map)
+        return None if self.map_unit is None or factor is None else self.map_unit * factor
 
     @property
     def readings(self) -> tuple[str, ...]:
@@ -82,13 +81,16 @@ class Account:
 
     def to_pandas(self, table: TableName = "points") -> Any:
         """Return a table, "points", "groups" or "ratios", as a pandas data frame."""
-        return _optional("pandas").DataFrame(self._table(table).columns())
+        pandas = optional("pandas", purpose="A data frame of pandas")
+        return pandas.DataFrame(self._table(table).columns())
 
     def to_polars(self, table: TableName = "points") -> Any:
         """Return a table, "points", "groups" or "ratios", as a polars data frame."""
         columns = self._table(table).columns()
         lists = {name: values.tolist() for name, values in columns.items()}
-        return _optional("polars").DataFrame(lists)
+        polars = optional("polars", purpose="A data frame of polars")
+        # Not strict: labels of several kinds become text, as polars has no other column for them.
+        return polars.DataFrame(lists, strict=False)
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain values, lists and dictionaries, and in words; nan is None."""
@@ -129,15 +131,6 @@ class Account:
         return table
 
 
-def _optional(library: str) -> Any:
-    try:
-        return import_module(library)
-    except ImportError as error:
-        raise ImportError(
-            f"A data frame of {library} needs {library}: pip install {library}"
-        ) from error
-
-
 def _plain(value: Any) -> Any:
     """Turn values of any kind here into those of JSON."""
     if is_dataclass(value):
@@ -161,8 +154,13 @@ def _quality_of(read: dict[str, Any]) -> Quality:
         if f.type == "float":
             values[f.name] = _number(values[f.name])
     if clusters is not None:
-        columns = {name: array_of(clusters[name]) for name in ("labels", "sizes", "data", "map")}
-        values["clusters"] = ClusterRadii(**columns, reference=clusters.get("reference"))
+        values["clusters"] = ClusterRadii(
+            names_array(clusters["labels"]),
+            np.array(clusters["sizes"], dtype=np.int64),
+            floats(clusters["data"]),
+            floats(clusters["map"]),
+            clusters.get("reference"),
+        )
     return Quality(**values)
 
 

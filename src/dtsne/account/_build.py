@@ -26,6 +26,7 @@ from dtsne.quality._summary import measure
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from dtsne._labels import Groups
     from dtsne._typing import FloatArray, IntArray
     from dtsne.account._sources import Source
 
@@ -41,7 +42,7 @@ _FEWEST_RESAMPLES, _MOST_RESAMPLES = 100, 10**6
 class Asked:
     """What an account is to say; :func:`account_of` describes it."""
 
-    labels: ArrayLike | None = None
+    labels: ArrayLike | Groups | None = None
     k: int = 100
     k_neighborhood: int = 15
     max_rows: int = _MAX_ROWS

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtsne._arrays import to_host
 from dtsne._devices import device_for
-from dtsne._kinds import is_tensor
+from dtsne._kinds import on_host
 from dtsne.quality._inputs import Spaces, check_spaces
 
 if TYPE_CHECKING:
@@ -72,7 +71,7 @@ def open_source(
     if metric not in known:
         raise ValueError(f"metric={metric!r} is not known; choose from {', '.join(known)}.")
     resolved = device_for(device, X=X, Y=Y)
-    X, Y = _on_host(X), _on_host(Y)
+    X, Y = on_host(X), on_host(Y)
     if X is None:
         if neighbors is None:
             raise ValueError("X=None leaves nothing to compare the map with; give X or neighbors.")
@@ -123,10 +122,6 @@ def _on_device(source: Source, device: Any) -> Source:
     from dtsne.gpu._quality import spaces_on
 
     return replace(source, on_device=spaces_on(device, source.spaces))
-
-
-def _on_host(values: Any) -> Any:
-    return to_host(values) if is_tensor(values) else values
 
 
 def _check_map(Y: ArrayLike) -> FloatArray:

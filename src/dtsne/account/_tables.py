@@ -3,19 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from dtsne._labels import names_array
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from dtsne._labels import Labels
     from dtsne._typing import FloatArray, IntArray
 
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 TableName: TypeAlias = Literal["points", "groups", "ratios"]
+
+
+def floats(values: Sequence[float | None]) -> FloatArray:
+    """Turn plain values into numbers; None is nan."""
+    return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+
+
+# By the type of the field, as an empty list does not say what it is of.
+_FROM_LIST: dict[str, Callable[[Sequence[Any]], np.ndarray[Any, Any]]] = {
+    "FloatArray": floats,
+    "IntArray": partial(np.array, dtype=np.int64),
+    "BoolArray": partial(np.array, dtype=np.bool_),
+    "Labels": names_array,
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,9 +50,8 @@ class AccountTable:
     @classmethod
     def from_columns(cls, columns: Mapping[str, Sequence[Any]]) -> Self:
         """Build the table from lists, in which None stands for nan."""
-        return cls(
-            **{name: array_of(values, named=name == "label") for name, values in columns.items()}
-        )
+        types = {field.name: str(field.type).removesuffix(" | None") for field in fields(cls)}
+        return cls(**{name: _FROM_LIST[types[name]](v) for name, v in columns.items()})
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +85,8 @@ class PointTable(AccountTable):
         `sigma_at_bound`, `perplexity_too_large`, or the map has lost its neighbours (a recall of at
         most .1) and its room is wrong by more than a factor of 2.
     sigma : ndarray of float or None
-        The scale that the method took for the point, in the unit of the data.
+        The scale that the method took for the point, in the unit of the data; None for t-SNE's map,
+        whose kernel has one scale for all points.
     sigma_at_bound : ndarray of bool or None
         Whether σ is not one of the data, as copies and near-copies have none: it was raised to its
         lower bound, or is that of copies that the fit moved apart. None if only σ is known.
@@ -221,10 +238,3 @@ def three_digits(value: float) -> str:
     """Write a positive number with three digits, and none of them as a power of ten."""
     decimals = 2 if value < 9.995 else 1 if value < 99.95 else 0
     return f"{value:,.{decimals}f}"
-
-
-def array_of(values: Sequence[Any], *, named: bool = False) -> np.ndarray[Any, Any]:
-    """Turn plain values of one kind into an array; None is nan, and of names it is None."""
-    if named and None in values:
-        return np.array(values, object)
-    return np.array([np.nan if value is None else value for value in values])

@@ -9,7 +9,7 @@ import numpy as np
 from dtsne import plots
 from dtsne.cli import _outputs, _pictures
 from dtsne.cli._drawn import DPI, PAGES, PICTURES
-from dtsne.cli._labels import as_groups, is_quantity, with_missing
+from dtsne.cli._labels import as_groups, as_shown, is_quantity
 from dtsne.cli._mistakes import mistakes
 from dtsne.cli._pages import as_ids
 from dtsne.cli._pictures import Radii
@@ -21,10 +21,11 @@ from dtsne.tables._names import unknown
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from dtsne._labels import Groups
     from dtsne.cli._map_options import MapOptions
     from dtsne.cli._maps import MapFile
     from dtsne.cli._plot import Drawing
-    from dtsne.tables._table import Field, TextArray
+    from dtsne.tables._table import Field
 
 # Texts with more are no groups unless asked for.
 _MOST_GUESSED = 50
@@ -66,10 +67,10 @@ def _check_dimensions(found: MapFile, path: Path) -> None:
 
 def _page(found: MapFile, path: Path, drawing: Drawing) -> str:
     ids, repeated = as_ids(found.ids)
-    columns = {**with_missing(found.columns), **repeated}
+    columns = {**as_shown(found.columns, found.categories), **repeated}
     if drawing.by is not None:  # the page is coloured by the first
-        chosen = _column(found, drawing.by, path)
-        columns = {drawing.by: chosen, **columns, **with_missing({drawing.by: chosen})}
+        _column(found, drawing.by, path)
+        columns = {drawing.by: columns[drawing.by], **columns}
     return make_page({printable(path.stem): found.Y}, columns, ids=ids, title=drawing.title).html
 
 
@@ -103,8 +104,9 @@ def _by_column(found: MapFile, path: Path, drawing: Drawing, radii: Radii | None
     return _pictures.draw_map(found.Y, _groups(found, by, path), radii, **drawing.options)
 
 
-def _groups(found: MapFile, by: str, path: Path) -> TextArray | None:
-    return as_groups(_column(found, by, path), by, path, option="--by")
+def _groups(found: MapFile, by: str, path: Path) -> Groups | None:
+    column, categories = _column(found, by, path), found.categories.get(by)
+    return as_groups(column, by, path, categories=categories, option="--by")
 
 
 def _column(found: MapFile, name: str, path: Path) -> Field:

@@ -108,7 +108,7 @@ class Products(Options):
         ),
     ] = False
 
-    def check(self, n_components: int) -> None:
+    def check(self, n_components: int, density_scale: float) -> None:
         """Refuse what makes no sense together."""
         shown = [self.plot, self.html, self.report]
         if self.output is None and not any(shown):
@@ -127,6 +127,10 @@ class Products(Options):
             )
         if self.compare_tsne and not (self.plot or self.html):
             raise UsageError("--compare-tsne is shown by --plot and --html; add one.")
+        if self.compare_tsne and density_scale == 0:
+            raise UsageError(
+                "--density-scale 0 is t-SNE's map already; leave it out, or --compare-tsne."
+            )
 
 
 class ReportingCommand(PlainCommand):
@@ -187,7 +191,7 @@ def embed(
     with speech.heard(source, fit.values["checkpoint"]), stoppable():
         reading.check()
         model = fit.model(verbose=speech.level)
-        products.check(model.n_components)
+        products.check(model.n_components, model.density_scale)
         from dtsne.cli._make_map import make_map
 
         make_map(source, products, reading, model)

@@ -12,7 +12,6 @@ from dtsne.account._build import Asked, account_from
 from dtsne.account._points import Known
 from dtsne.account._sources import source_of
 from dtsne.cli import _outputs
-from dtsne.cli._labels import as_groups, for_account
 from dtsne.cli._maps import JUDGED
 from dtsne.cli._matching import matched
 from dtsne.cli._mistakes import mistakes
@@ -51,7 +50,7 @@ def judge(
     judging.check()
     _check_outputs(source, embedding, judging)
     table = reading.read(source)
-    groups = as_groups(table.labels, reading.label, source)
+    groups = reading.groups(table, source)
     found = map_reading.read(embedding, likely_id=reading.id_column)
     table, found = matched(table, found, (source, embedding), by_order=map_reading.by_order)
     if judging.html is not None and found.Y.shape[1] != 2:
@@ -69,7 +68,7 @@ def judge(
         known = Known.checked(len(found.Y), found.sigma, judging.perplexity)
         account = account_from(
             source_of(prepared, found.Y.astype(float)),
-            Asked(for_account(groups), judging.reach, judging.k_neighborhood),
+            Asked(groups, judging.reach, judging.k_neighborhood),
             replace(known, at_bound=found.sigma_at_bound),
         )
     ids = table.ids if table.ids is not None else found.ids
@@ -87,7 +86,7 @@ def judge(
             {name: found.Y},
             {name: account},
             named,
-            (reading.label, groups),
+            reading.label,
             printable(embedding.name),
         )
         _outputs.write_text(judging.html, html)

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from dtsne import DTSNE, __version__
+from dtsne._accounting import is_tsne, map_name
 from dtsne._devices import device_for
+from dtsne._naming import renamed
 from dtsne.cli import _outputs
 from dtsne.cli._flags import in_flags
-from dtsne.cli._labels import as_groups, for_account
 from dtsne.cli._mistakes import UserError, mistakes
 from dtsne.cli._outputs import STDOUT
 from dtsne.cli._pages import page_of
@@ -25,17 +26,18 @@ from dtsne.tables import TableError, check_output, write_h5ad, write_table
 from dtsne.tables._formats import WRITTEN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
+    from dtsne._labels import Groups
     from dtsne.account import Account
     from dtsne.cli._embed import Products
     from dtsne.cli._reading import InputOptions
     from dtsne.tables import Table
-    from dtsne.tables._table import Field, TextArray
+    from dtsne.tables._table import Field
 
 _LOGGER = logging.getLogger(__name__)
 
-_DTSNE, _TSNE = "dtSNE", "t-SNE"
+_TSNE = "t-SNE"
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +48,7 @@ class Job:
     products: Products
     reading: InputOptions
     table: Table
-    groups: TextArray | None
+    groups: Groups | None
     model: DTSNE
     tsne: DTSNE | None = None  # fitted, to compare
 
@@ -56,7 +58,7 @@ class Job:
         labels, name = self.table.labels, self.reading.label
         if name is None or labels is None or self.groups is None or labels.dtype.kind != "f":
             return self.table.fields
-        return {**self.table.fields, name: self.groups}
+        return {**self.table.fields, name: self.groups.labels}
 
     @property
     def title(self) -> str:
@@ -69,7 +71,7 @@ def make_map(source: Path, products: Products, reading: InputOptions, model: DTS
     _check_outputs(source, products, reading, model)
     _check_device(model.device)
     table = reading.read(source)
-    groups = as_groups(table.labels, reading.label, source)
+    groups = reading.groups(table, source)
     job = Job(source, products, reading, table, groups, model)
     code = _fit(job)
     with _kept(job, "the map, without the account"):
@@ -190,7 +192,7 @@ def _account(job: Job) -> Account | None:
 
 
 def _report(job: Job, model: DTSNE) -> Account:
-    return model.report(labels=for_account(job.groups), k=job.products.k)
+    return model.report(labels=job.groups, k=job.products.k)
 
 
 def _write_others(job: Job, account: Account | None) -> None:
@@ -203,11 +205,11 @@ def _write_others(job: Job, account: Account | None) -> None:
             drawn = _drawn(job, account)
         _outputs.write_picture(products.plot, drawn)
     if products.html is not None and account is not None:
-        groups = (job.reading.label, job.groups)
-        maps, accounts = {_DTSNE: Y}, {_DTSNE: account}
+        name = map_name(job.model)
+        maps, accounts = {name: Y}, {name: account}
         if job.tsne is not None:
             maps[_TSNE], accounts[_TSNE] = job.tsne.embedding_, _report(job, job.tsne)
-        html = page_of(maps, accounts, job.table, groups, job.title)
+        html = page_of(maps, accounts, job.table, job.reading.label, job.title)
         _outputs.write_text(products.html, html)
     if products.report == STDOUT:  # last, as nobody may be there to read it
         say(str(account))
@@ -220,8 +222,9 @@ def _drawn(job: Job, account: Account | None) -> Any:
     radii = None if account is None else _pictures.Radii.of(account)
     if job.tsne is None:
         return _pictures.draw_map(Y, job.groups, radii, title=job.title)
-    maps = {_TSNE: job.tsne.embedding_, _DTSNE: Y}
-    units = {} if radii is None or radii.unit is None else {_DTSNE: radii.unit}
+    name = map_name(job.model)
+    maps = {_TSNE: job.tsne.embedding_, name: Y}
+    units = {} if radii is None or radii.unit is None else {name: radii.unit}
     return _pictures.draw_maps(maps, job.groups, radii, units=units, title=job.title)
 
 
@@ -239,20 +242,9 @@ def _write_map(job: Job, account: Account | None) -> None:
         write_table(output, model.embedding_, ids=job.table.ids, fields={**carried, **columns})
 
 
-def renamed(fields: Mapping[str, Field], taken: set[str]) -> dict[str, Field]:
-    """Return the columns of the user, those whose names we need under others."""
-    found: dict[str, Field] = {}
-    for name, values in fields.items():
-        new = name
-        while new in taken or (new != name and (new in fields or new in found)):
-            new = f"{new} (given)"
-        found[new] = values
-    return found
-
-
 def _known_of_points(model: DTSNE, account: Account | None) -> dict[str, Field]:
     if account is None:
-        return {"sigma": model.sigma_}
+        return {} if is_tsne(model) else {"sigma": model.sigma_}
     return {name: c for name, c in account.points.columns().items() if name != "label"}
 
 

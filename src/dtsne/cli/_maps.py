@@ -31,13 +31,15 @@ class MapFile:
     """A map, the names of its points if it has any, and further columns by name.
 
     `account` are those columns that are the account of this very map, by the names that they have
-    there: a file can hold the account of one map beside another map.
+    there: a file can hold the account of one map beside another map. `categories` are the orders of
+    those columns that have one.
     """
 
     Y: FloatArray
     ids: TextArray | None
     columns: dict[str, Field]
     account: dict[str, Field] = field(default_factory=dict)
+    categories: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def of_account(self, name: str) -> Field | None:
         """Return a column of numbers of the account, if the file has it."""
@@ -82,7 +84,7 @@ def read_map(path: Path, **options: Any) -> MapFile:
     check_size(found.Y, path)
     account = _account_of(found)
     columns = found.columns if account else _told_apart(found.columns)
-    return MapFile(found.Y, found.ids, columns, account)
+    return MapFile(found.Y, found.ids, columns, account, found.categories)
 
 
 def _account_of(found: FoundMap) -> dict[str, Field]:

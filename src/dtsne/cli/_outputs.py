@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from dtsne._whole import whole_file
 from dtsne.cli._drawn import DPI, PAGES, PICTURES
 from dtsne.cli._usage import UsageError
 from dtsne.plots._axes import new_figure
@@ -17,7 +18,6 @@ from dtsne.tables._anndata import anndata_io
 from dtsne.tables._files import format_of
 from dtsne.tables._formats import WITH_COLUMNS, WRITTEN, in_words, suffixes_of
 from dtsne.tables._pyarrow import arrow
-from dtsne.tables._whole import whole_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dtsne._explore import explorable
-from dtsne.cli._labels import with_missing
+from dtsne.cli._labels import as_shown
 from dtsne.page._arrays import float_type
 
 if TYPE_CHECKING:
@@ -31,23 +30,19 @@ def page_of(
     maps: Mapping[str, FloatArray],
     accounts: Mapping[str, Account],
     table: Table,
-    groups: tuple[str | None, TextArray | None],
+    label: str | None,
     title: str,
 ) -> str:
     """Return the page: groups first, then the account, and then what else the data has."""
-    name, labels = groups[0] or "label", groups[1]
     ids, repeated = as_ids(table.ids)
-    others = {**with_missing(table.fields), **repeated}
-    columns = {n: column for n, column in others.items() if n != name}
-    first = next(iter(accounts))
-    # As text: numbers of groups, some of them missing, are no quantity.
-    points = replace(accounts[first].points, label=labels)
-    accounts = {**accounts, first: replace(accounts[first], points=points)}
+    others = {**as_shown(table.fields, table.categories), **repeated}
+    columns = {name: column for name, column in others.items() if name != label}
 
     def made(more: Mapping[str, Any], notes: Sequence[str] = ()) -> str:
         shown = {**columns, **more}
-        options: dict[str, Any] = {"label_name": name, "ids": ids, "title": title, "notes": notes}
-        return explorable(maps, accounts, columns=shown, **options).html
+        options: dict[str, Any] = {"ids": ids, "title": title, "notes": notes}
+        name = label or "label"
+        return explorable(maps, accounts, columns=shown, label_name=name, **options).html
 
     without = made({})
     numbers = _fitting(_numbers(table), _MOST_BYTES - len(without))

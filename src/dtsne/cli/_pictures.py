@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dtsne import plots
+from dtsne._radius_unit import factor_of_radii
 from dtsne.plots._panels import MOST_RATIOS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from dtsne._labels import Groups
     from dtsne._typing import FloatArray
     from dtsne.account import Account
-    from dtsne.tables._table import TextArray
 
 # Inches, as wide as a map by itself: the names of groups need the room.
 _PANEL_SIZE = 6.0
@@ -45,8 +46,7 @@ class Radii:
         if sigma is None:
             return cls(data, in_map, None)
         data = data + np.log(np.median(sigma))
-        compared = np.isfinite(data + in_map).any()
-        return cls(data, in_map, plots.radius_unit(data, in_map) if compared else None)
+        return cls(data, in_map, factor_of_radii(data, in_map))
 
     @classmethod
     def of(cls, account: Account) -> Radii:
@@ -55,7 +55,7 @@ class Radii:
         return cls.known(points.log_radius_data, points.log_radius_map, points.sigma)
 
 
-def draw_map(Y: FloatArray, groups: TextArray | None, radii: Radii | None, **options: Any) -> Any:
+def draw_map(Y: FloatArray, groups: Groups | None, radii: Radii | None, **options: Any) -> Any:
     """Draw a map by its groups, or by the radii in the data, or all alike."""
     if groups is not None:
         unit = None if radii is None else radii.unit
@@ -72,12 +72,12 @@ def draw_radii(Y: FloatArray, radii: Radii, **options: Any) -> Any:
 
 
 def draw_maps(
-    maps: Mapping[str, FloatArray], groups: TextArray | None, radii: Radii | None, **options: Any
+    maps: Mapping[str, FloatArray], groups: Groups | None, radii: Radii | None, **options: Any
 ) -> Any:
     """Draw maps of the same points side by side."""
     options = {"panel_size": _PANEL_SIZE, **options}
     if groups is not None:
-        few = len(set(groups.tolist()) - {None}) <= MOST_RATIOS
+        few = len(groups.names) <= MOST_RATIOS
         return plots.side_by_side(maps, labels=groups, radius_ratios=few, **options)
     if radii is None:
         return plots.side_by_side(maps, **options)
@@ -85,6 +85,6 @@ def draw_maps(
     return plots.side_by_side(maps, values=radii.data, value_name=name, **options)
 
 
-def draw_radius_plot(radii: Radii, groups: TextArray | None, **options: Any) -> Any:
+def draw_radius_plot(radii: Radii, groups: Groups | None, **options: Any) -> Any:
     """Draw the radii in the map against those in the data."""
     return plots.radius_plot(radii.data, radii.map, labels=groups, unit=radii.unit, **options)

@@ -18,6 +18,7 @@ from dtsne.tables._formats import READ
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from dtsne._labels import Groups
     from dtsne.tables import Table
 
 _LOGGER = logging.getLogger(__name__)
@@ -190,6 +191,13 @@ class InputOptions(Options):
             table = replace(table, X=self._transformed(table.X))
             check_rows(table, path)
             return table
+
+    def groups(self, table: Table, path: Path) -> Groups | None:
+        """Return the labels of what was read, if they are of groups."""
+        from dtsne.cli._labels import as_groups
+
+        categories = None if self.label is None else table.categories.get(self.label)
+        return as_groups(table.labels, self.label, path, categories=categories)
 
     def is_anndata(self, path: Path) -> bool:
         """Whether the input is an AnnData file."""

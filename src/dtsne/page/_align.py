@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dtsne._kinds import on_host
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -31,7 +33,7 @@ def check_maps(maps: Mapping[str, ArrayLike]) -> dict[str, FloatArray]:
 
 
 def _check_map(name: str, map_: ArrayLike) -> FloatArray:
-    checked = np.asarray(map_, dtype=np.float64)
+    checked = np.asarray(on_host(map_), dtype=np.float64)
     if checked.ndim != 2 or checked.shape[1] != 2:
         raise ValueError(
             f"map {name!r} has shape {checked.shape}; a page shows two dimensions, so give an "

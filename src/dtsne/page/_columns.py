@@ -1,13 +1,11 @@
 """Columns of any kind → what the page colours, shows, filters and searches by.
 
 A column is a category (strings, booleans, few different integers or dates) or a number (the rest,
-dates too).
+dates too). Labels that are groups already are categories, whatever they are.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from datetime import date
 from decimal import Decimal
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -15,19 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dtsne._colors import color_limits
-from dtsne._columns import (
-    MOST_INTEGER_LABELS,
-    is_missing,
-    natural_order,
-    shortened,
-    shown_text,
-)
+from dtsne._dates import are_dates, are_days, as_dates, as_milliseconds
+from dtsne._kinds import on_host
+from dtsne._labels import Groups, group_by
+from dtsne._naming import MOST_INTEGER_LABELS, is_missing, shortened, shown_text
 from dtsne.page._arrays import float_type, integer_type, packed, packed_texts
-from dtsne.page._dates import are_days, as_milliseconds, as_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from numpy.typing import ArrayLike
 
     from dtsne._typing import FloatArray
@@ -41,7 +33,7 @@ _LONGEST = 28
 def as_array(name: str, values: ArrayLike) -> np.ndarray[Any, Any]:
     """Make an array; of texts one of objects, as numpy's own lose NaN, and zeros at the end."""
     try:
-        array = np.asarray(values)
+        array = np.asarray(on_host(values))
     except ValueError as error:  # lists of several lengths
         raise _no_single_values(name) from error
     if array.dtype.kind in "US" and not isinstance(values, np.ndarray):
@@ -49,61 +41,60 @@ def as_array(name: str, values: ArrayLike) -> np.ndarray[Any, Any]:
     return array
 
 
-def encode_column(name: str, values: ArrayLike, n: int) -> dict[str, Any]:
+def encode_column(name: str, values: Any, n: int) -> dict[str, Any]:
     """Encode one column of n values."""
-    array = as_array(f"column {name!r}", values)
+    is_grouped = isinstance(values, Groups)
+    array = values.codes if is_grouped else as_array(f"column {name!r}", values)
     if array.shape != (n,):
         raise ValueError(
             f"column {name!r} has shape {array.shape} and the maps have {n} points; "
             "give one value for each point."
         )
-    categorical = getattr(values, "cat", values)
-    if hasattr(categorical, "categories") and hasattr(categorical, "codes"):  # pandas
-        return _categorical(name, categorical)
+    if is_grouped or hasattr(getattr(values, "cat", values), "categories"):  # pandas
+        return _category(name, values, n)
     kind = array.dtype.kind
     if kind == "c":
         raise ValueError(f"column {name!r} is complex; give its modulus, or its parts.")
-    if kind == "b":
-        return _category(name, _flags(array.tolist()), flag=True)
     if kind in "iu":
         return _integers(name, array)
     if kind == "f":
         return _numbers(name, array.astype(np.float64))
     if kind == "M":
-        return _dates(name, as_milliseconds(array))
+        return _dates(name, array)
     if kind == "m":
         seconds = array / np.timedelta64(1, "s")  # NaT becomes NaN
         return _numbers(f"{name} (s)", seconds.astype(np.float64))
-    return _objects(name, array.tolist())
+    return _objects(name, array) if kind == "O" else _category(name, array, n)
 
 
-def _objects(name: str, values: list[Any]) -> dict[str, Any]:
+def _objects(name: str, array: np.ndarray[Any, Any]) -> dict[str, Any]:
     """Encode Python objects by what all of them are, those missing left aside."""
+    values = array.tolist()
     if any(isinstance(value, list | np.ndarray) for value in values):
         raise _no_single_values(f"column {name!r}")
     present = [None if is_missing(value) else value for value in values]
     kinds = {type(value) for value in present if value is not None}
-    if kinds and kinds <= {bool, np.bool_}:
-        return _category(name, _flags(present), flag=True)
-    if kinds and all(issubclass(kind, Real | Decimal) for kind in kinds):
+    is_flag = kinds <= {bool, np.bool_}
+    if not is_flag and all(issubclass(kind, Real | Decimal) for kind in kinds):
         return _numbers(name, np.array([np.nan if v is None else float(v) for v in present]))
-    if kinds and all(issubclass(kind, date) for kind in kinds):
-        return _dates(name, as_milliseconds(present))
-    return _category(name, [None if value is None else _text(value) for value in present])
+    if are_dates(present):
+        return _dates(name, as_dates(present))
+    return _category(name, array, len(array))
 
 
 def _integers(name: str, array: np.ndarray[Any, Any]) -> dict[str, Any]:
     distinct = np.unique(array)
     if len(distinct) <= MOST_INTEGER_LABELS:
-        return _category(name, [str(value) for value in array.tolist()])
+        return _category(name, array, len(array))
     dtype = integer_type(int(distinct[0]), int(distinct[-1]))
     return _number(name, array, dtype, array.astype(np.float64))
 
 
-def _dates(name: str, milliseconds: FloatArray) -> dict[str, Any]:
+def _dates(name: str, dates: np.ndarray[Any, Any]) -> dict[str, Any]:
+    milliseconds = as_milliseconds(dates)
     known = milliseconds[~np.isnan(milliseconds)]
     if len(np.unique(known)) <= MOST_INTEGER_LABELS:
-        return _category(name, as_texts(milliseconds))
+        return _category(name, dates, len(dates))
     precision = "day" if are_days(known) else "second"
     return {**_number(name, milliseconds, "f8", milliseconds), "date": precision}
 
@@ -127,33 +118,20 @@ def _number(
     }
 
 
-def _categorical(name: str, column: Any) -> dict[str, Any]:
-    """Encode a column of pandas' categories, which have an order of their own."""
-    codes = np.asarray(column.codes).tolist()
-    names = [shown_text(_text(category)) for category in column.categories]
-    texts = [None if code < 0 else names[code] for code in codes]
-    return _category(name, texts, order=names)
-
-
-def _category(
-    name: str,
-    texts: list[str | None],
-    *,
-    order: Sequence[str] | None = None,
-    flag: bool = False,
-) -> dict[str, Any]:
-    """Encode texts as codes; the code after the last category is that of missing values."""
-    texts = [None if text is None else shown_text(text) for text in texts]
-    counts = Counter(text for text in texts if text is not None)
-    if order is None:
-        categories = sorted(counts, key=natural_order)
-    else:
-        categories = [text for text in dict.fromkeys(order) if text in counts]
+def _category(name: str, values: Any, n: int) -> dict[str, Any]:
+    """Encode groups as codes; the code after the last category is that of missing values."""
+    groups = group_by(values, n, to_show=True).used()
+    is_flag = groups.names.dtype.kind == "b"
+    texts = [_text(label, is_flag=is_flag) for label in groups.names.tolist()]
+    counts = dict.fromkeys(texts, 0)  # labels may look the same
+    for text, size in zip(texts, groups.sizes.tolist(), strict=True):
+        counts[text] += size
+    categories = list(counts)
     if len(categories) > MAX_CATEGORIES:  # the frequent ones first: they keep their colours
         categories.sort(key=lambda text: -counts[text])
-    code_of: dict[str | None, int] = {text: code for code, text in enumerate(categories)}
-    code_of[None] = len(categories)
-    codes = np.array([code_of[text] for text in texts], dtype=np.int64)
+    code_of = {text: code for code, text in enumerate(categories)}
+    # The last one is what the code of missing points, -1, finds.
+    codes = np.array([*(code_of[text] for text in texts), len(categories)])[groups.codes]
     return {
         "name": name,
         "kind": "category",
@@ -161,16 +139,12 @@ def _category(
         "categories": packed_texts(categories),
         "listed": shortened(categories[:MAX_CATEGORIES], _LONGEST),
         "coloured": MAX_CATEGORIES,
-        "flag": flag,
+        "flag": is_flag,
     }
 
 
-def _flags(values: Iterable[Any]) -> list[str | None]:
-    return [None if value is None else "yes" if value else "no" for value in values]
-
-
-def _text(value: object) -> str:
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+def _text(label: Any, *, is_flag: bool) -> str:
+    return ("yes" if label else "no") if is_flag else shown_text(str(label))
 
 
 def _no_single_values(name: str) -> ValueError:

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from dtsne import _colors
+from dtsne._kinds import on_host
+from dtsne._labels import Groups, group_by
 from dtsne.plots._colormaps import diverging_colormap, rgb, sequential_colormap
-from dtsne.plots._inputs import Groups, check_labels, check_names, check_values
+from dtsne.plots._inputs import check_names, check_values
 from dtsne.plots._raster import Grid, mean_per_pixel
 
 if TYPE_CHECKING:
@@ -127,7 +129,7 @@ def choose_coloring(
     if color is not None:
         if _is_one_color(color, n):
             return by_one_color(color, n, options)
-        is_quantity = np.asarray(color).dtype.kind == "f"
+        is_quantity = np.asarray(on_host(color)).dtype.kind == "f"
         labels, values = (None, color) if is_quantity else (color, None)
     if labels is not None:
         return by_labels(labels, n, options)
@@ -138,19 +140,17 @@ def choose_coloring(
 
 def by_labels(labels: Any, n: int, options: ColorOptions = _DEFAULTS) -> Categories:
     """Colour points by their groups."""
-    groups = check_labels(labels, n)
-    k = len(groups.labels)
+    # Categories of no point keep their colours, so that pictures of parts have those of the whole.
+    groups = group_by(labels, n, to_show=True)
+    k = len(groups.names)
     if k > _colors.MOST_GROUPS:
         raise ValueError(
             f"labels has {k:,} different values, more than colours can tell apart "
             f"({_colors.MOST_GROUPS}); give a quantity as values=, or join small groups."
         )
-    return Categories(
-        groups,
-        check_names(options.names, groups.labels),
-        _palette(options, groups.labels),
-        options.ground.missing,
-    )
+    names = groups.names.tolist()
+    written, palette = check_names(options.names, names), _palette(options, names)
+    return Categories(groups, written, palette, options.ground.missing)
 
 
 def by_values(values: Any, n: int, options: ColorOptions = _DEFAULTS) -> Quantity:
@@ -180,7 +180,7 @@ def by_values(values: Any, n: int, options: ColorOptions = _DEFAULTS) -> Quantit
 
 def by_one_color(color: Any, n: int, options: ColorOptions = _DEFAULTS) -> Categories:
     """Draw all points alike."""
-    groups = Groups(np.zeros(n, dtype=np.int64), ("points",))
+    groups = Groups(np.array(["points"]), np.zeros(n, dtype=np.int64))
     return Categories(groups, ("points",), rgb([color]), options.ground.missing, listed=False)
 
 
@@ -195,7 +195,7 @@ def _is_one_color(color: Any, n: int) -> bool:
     )
 
 
-def _palette(options: ColorOptions, labels: tuple[Any, ...]) -> FloatArray:
+def _palette(options: ColorOptions, labels: Sequence[Any]) -> FloatArray:
     colors = options.colors
     if colors is None:
         return rgb(_colors.categorical_colors(len(labels), dark=options.on_dark))

@@ -3,54 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtsne._columns import is_missing, natural_order, shown_text
+from dtsne._kinds import on_host
+from dtsne._naming import is_missing, is_whole, shown_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike
 
-    from dtsne._typing import FloatArray, IntArray
-
-_MISSING_CODE = -1
-
-
-@dataclass(frozen=True, eq=False)
-class Groups:
-    """The group of each point.
-
-    Attributes
-    ----------
-    codes : ndarray of shape (n,)
-        Index into `labels`; −1 where the label is missing.
-    labels : tuple
-        The different labels in the order of their colours. Some may have no points, where a
-        categorical column has more categories than are used.
-    """
-
-    codes: IntArray
-    labels: tuple[Any, ...]
-
-    @property
-    def sizes(self) -> IntArray:
-        """Number of points of each label."""
-        return np.bincount(self.codes[self.codes >= 0], minlength=len(self.labels))
-
-    @property
-    def missing(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        """Whether a point has no label."""
-        mask: np.ndarray[Any, np.dtype[np.bool_]] = self.codes == _MISSING_CODE
-        return mask
+    from dtsne._typing import FloatArray
 
 
 def check_map(Y: ArrayLike, name: str = "Y") -> FloatArray:
     """Return a map as an array of shape (n, 2), or say why it cannot be drawn."""
-    points = np.asarray(Y)
+    points = np.asarray(on_host(Y))
     if points.dtype.kind not in "biufO":
         raise TypeError(f"{name} holds {points.dtype}; convert it to real numbers.")
     points = points.astype(np.float64)
@@ -77,7 +47,7 @@ def check_map(Y: ArrayLike, name: str = "Y") -> FloatArray:
 
 def check_values(values: ArrayLike, n: int, name: str) -> FloatArray:
     """Return one float for each point; whatever is missing is nan."""
-    column = np.asarray(values)
+    column = np.asarray(on_host(values))
     _check_length(column, n, name)
     if column.dtype.kind == "O":
         column = np.array([np.nan if is_missing(v) else v for v in column.tolist()])
@@ -104,36 +74,12 @@ def check_unit(unit: float) -> float:
     return float(unit)
 
 
-def check_labels(labels: Any, n: int, name: str = "labels") -> Groups:
-    """Sort points into groups; the order is that of a categorical column, or the natural one."""
-    categorical = getattr(labels, "cat", labels)
-    if hasattr(categorical, "categories") and hasattr(categorical, "codes"):  # pandas
-        codes = np.asarray(categorical.codes).astype(np.int64)
-        _check_length(codes, n, name)
-        return Groups(codes, tuple(categorical.categories))
-    column = np.asarray(labels)
-    _check_length(column, n, name)
-    if column.dtype.kind == "f":
-        missing = np.isnan(column)
-    elif column.dtype.kind == "O":
-        missing = np.array([is_missing(v) for v in column.tolist()], dtype=bool)
-    else:
-        missing = np.zeros(n, dtype=bool)
-    different, known_codes = _distinct(column[~missing])
-    codes = np.full(n, _MISSING_CODE, dtype=np.int64)
-    codes[~missing] = known_codes
-    return Groups(codes, different)
-
-
 def check_names(
-    names: Mapping[Any, str] | Sequence[str] | None, labels: tuple[Any, ...]
+    names: Mapping[Any, str] | Sequence[str] | None, labels: Sequence[Any]
 ) -> tuple[str, ...]:
     """Return what is written for each label."""
     if names is None:
-        # Integers become floats where some are missing.
-        whole = (isinstance(x, float) and x.is_integer() for x in labels)
-        texts = [str(int(x)) if w else str(x) for x, w in zip(labels, whole, strict=True)]
-        return tuple(map(shown_text, texts))
+        return tuple(shown_text(str(int(x) if is_whole(x) else x)) for x in labels)
     if isinstance(names, Mapping):
         return tuple(shown_text(str(names.get(label, label))) for label in labels)
     try:
@@ -143,21 +89,6 @@ def check_names(
             f"names is a list of {len(names)} and the labels are not indices into it; "
             "give a dict from label to name."
         ) from error
-
-
-def _distinct(column: np.ndarray[Any, Any]) -> tuple[tuple[Any, ...], IntArray]:
-    if column.dtype.kind != "O":
-        different, codes = np.unique(column, return_inverse=True)
-        values = different.tolist()
-    else:
-        # By a dictionary, as labels may be of kinds that have no order among them.
-        index: dict[Any, int] = {}
-        codes = np.array([index.setdefault(v, len(index)) for v in column.tolist()], dtype=np.int64)
-        values = list(index)
-    order = sorted(range(len(values)), key=lambda i: natural_order(values[i]))
-    rank = np.empty(len(values), dtype=np.int64)
-    rank[order] = np.arange(len(values))
-    return tuple(values[i] for i in order), rank[codes.reshape(-1)]
 
 
 def _check_length(column: np.ndarray[Any, Any], n: int, name: str) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtsne._columns import shortened
+from dtsne._naming import shortened
 from dtsne.plots._coloring import Categories, Coloring
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from matplotlib.patheffects import AbstractPathEffect, Stroke
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox, IdentityTransform
 
-from dtsne._columns import shortened
+from dtsne._naming import shortened
 from dtsne.plots._axes import ink
 from dtsne.plots._places import Places, free_boxes, spread_boxes
 

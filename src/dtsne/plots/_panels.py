@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from dtsne._labels import group_by
 from dtsne.plots._axes import ink, is_dark, new_figure
 from dtsne.plots._coloring import ColorOptions, choose_coloring
-from dtsne.plots._inputs import check_labels, check_map
+from dtsne.plots._inputs import check_map
 from dtsne.plots._legends import draw_shared_legend, lists_groups
 from dtsne.plots._scatter import scatter_map
 
@@ -143,7 +144,7 @@ def _new_panels(n: int, columns: int | None, panel_size: float) -> list[Axes]:
 def _ratios(Y: FloatArray, labels: Any) -> str:
     from dtsne.quality import cluster_radius_ratios
 
-    groups = check_labels(labels, len(Y))
+    groups = group_by(labels, len(Y), to_show=True)
     known = ~groups.missing
     found = cluster_radius_ratios(Y[known], Y[known], groups.codes[known]).map
     if len(found) > MOST_RATIOS:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dtsne._radius_unit import factor_of_radii
 from dtsne.plots._axes import given_or_new, ink
 from dtsne.plots._inputs import check_unit, check_values
 from dtsne.plots._ticks import round_down
@@ -40,10 +41,10 @@ def radius_unit(log_radius_data: ArrayLike, log_radius_map: ArrayLike) -> float:
     """
     data = check_values(log_radius_data, np.size(log_radius_data), "log_radius_data")
     map_ = check_values(log_radius_map, len(data), "log_radius_map")
-    known = np.isfinite(data) & np.isfinite(map_)
-    if not known.any():
+    unit = factor_of_radii(data, map_)
+    if unit is None:
         raise ValueError("no point has a radius in data and map; there is nothing to compare.")
-    return float(np.exp(np.median(data[known] - map_[known])))
+    return unit
 
 
 def density_scale_bar(

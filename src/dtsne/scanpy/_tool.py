@@ -8,6 +8,7 @@ import warnings
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from dtsne._labels import group_by
 from dtsne.scanpy._graph import graph_in, representation_of, usable_neighbors
 from dtsne.scanpy._layout import entries_of, is_ours
 from dtsne.scanpy._representation import missing, represent
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from dtsne._estimator import DTSNE
+    from dtsne._labels import Groups
     from dtsne.scanpy._layout import Entries
     from dtsne.scanpy._representation import Representation
 
@@ -88,7 +90,8 @@ def dtsne(
         None, unless `copy`. What is added, all of it once everything is done:
 
         ``obsm["X_dtsne"]``
-            The map. One unit is the median σ, ``uns["dtsne"]["map_unit"]`` in the data.
+            The map. One unit is the median σ, ``uns["dtsne"]["map_unit"]`` in the data; that of
+            t-SNE (``density_scale=0``) has no such unit.
         ``obs["dtsne_log_radius"]``
             Logarithm of the distance to the k-th neighbour in the data, in units of the map: large
             where cells are unlike each other.
@@ -209,8 +212,8 @@ def _checked_key(key_added: str) -> str:
     return key
 
 
-def _labels(adata: Any, groupby: str) -> Any:
-    """Return a column of groups as it is: the order of its categories, and cells without one."""
+def _labels(adata: Any, groupby: str) -> Groups:
+    """Return a column as groups, in the order of its categories; what is none is refused here."""
     if groupby not in adata.obs.columns:
         raise missing("adata.obs", groupby, adata.obs.columns)
     column = adata.obs[groupby]
@@ -223,7 +226,7 @@ def _labels(adata: Any, groupby: str) -> Any:
             f"adata.obs[{groupby!r}] holds decimal numbers, which are no groups; name a column of "
             "categories, text or whole numbers."
         )
-    return column
+    return group_by(column, len(column))
 
 
 def _check_free(adata: Any, key: str, data: Representation) -> None:

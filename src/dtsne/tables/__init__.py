@@ -10,13 +10,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from dtsne._whole import check_output
     from dtsne.tables._embedding import align, read_embedding
     from dtsne.tables._errors import TableError
     from dtsne.tables._formats import SUFFIXES
     from dtsne.tables._read import read_table
     from dtsne.tables._table import Table
     from dtsne.tables._transforms import arcsinh, log1p
-    from dtsne.tables._whole import check_output
     from dtsne.tables._write import write_table
     from dtsne.tables._write_anndata import write_h5ad
 
@@ -41,7 +41,7 @@ _MODULES = {
     "TableError": "_errors",
     "align": "_embedding",
     "arcsinh": "_transforms",
-    "check_output": "_whole",
+    "check_output": "._whole",
     "log1p": "_transforms",
     "read_embedding": "_embedding",
     "read_table": "_read",
@@ -53,7 +53,7 @@ _MODULES = {
 def __getattr__(name: str) -> Any:
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    return getattr(import_module(f".{_MODULES[name]}", __name__), name)
 
 
 def __dir__() -> list[str]:

@@ -57,12 +57,14 @@ def read_h5ad(path: Path, options: Options) -> MatrixColumns:
     with opened(path) as file:
         place = _place(file, options, path)
         X = matrix(file[place], path)
-        ids, fields = _frame(file["obs"], path)
+        obs = _frame(file["obs"], path)
         id_names = frozenset({"obs_names", str(file["obs"].attrs.get("_index", "index"))})
         if options.use_rep in (None, "X"):
-            names, _ = _frame(file["var"], path, with_fields=False)
+            names = as_text(_frame(file["var"], path).index)
         else:
             names = as_text(default_names(X.shape[1], options.use_rep))
+    ids = as_text(obs.index)
+    fields = {str(name): _field(obs[name]) for name in obs.columns}
     if X.shape != (len(ids), len(names)):
         raise TableError(
             f"{path} is damaged: {place} is {X.shape[0]:,} × {X.shape[1]:,}, and there are "
@@ -76,6 +78,7 @@ def read_h5ad(path: Path, options: Options) -> MatrixColumns:
         fields,
         ids,
         id_names=id_names - set(fields),
+        orders=_orders(obs),
     )
 
 
@@ -131,12 +134,20 @@ def size(element: Any) -> int:
     return int(element.size * (_BYTES_PER_TEXT if is_text else element.dtype.itemsize))
 
 
-def _frame(element: Any, path: Path, *, with_fields: bool = True) -> tuple[Any, dict[str, Field]]:
-    """Return the names of the rows of a data frame, and its columns."""
+def _frame(element: Any, path: Path) -> Any:
+    """Return a data frame of pandas."""
     check_room(path, 2 * size(element))
-    frame = anndata_io().read_elem(element)
-    fields = {str(name): _field(frame[name]) for name in frame.columns} if with_fields else {}
-    return as_text(frame.index), fields
+    return anndata_io().read_elem(element)
+
+
+def _orders(frame: Any) -> dict[str, tuple[str, ...]]:
+    """Return the categories of those columns that have such."""
+    categorical = {str(name): getattr(frame[name], "cat", None) for name in frame.columns}
+    return {
+        name: tuple(as_text(column.categories))
+        for name, column in categorical.items()
+        if column is not None
+    }
 
 
 def _field(series: Any) -> Field:

@@ -37,6 +37,7 @@ class ArrowColumns(Columns):
     by_name: dict[str, Any]
     ids: TextArray | None = None
     set_aside: frozenset[str] = frozenset()
+    categorical: frozenset[str] = frozenset()  # in the file, as texts are read as such, too
 
     @cached_property
     def names(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -69,6 +70,13 @@ class ArrowColumns(Columns):
         for i, column in enumerate(columns):
             X[:, i] = _floats(column)
         return X
+
+    def categories(self, name: str) -> tuple[str, ...] | None:
+        """See :class:`Columns`."""
+        if name not in self.categorical:
+            return None
+        parts = (as_text(chunk.dictionary.to_pylist()) for chunk in self.by_name[name].chunks)
+        return tuple(dict.fromkeys(text for part in parts for text in part))
 
     def values(self, name: str) -> Field | None:
         """See :class:`Columns`."""
@@ -202,12 +210,19 @@ def _with_index(table: Any, schema: Any, path: Path) -> ArrowColumns:
     # A damaged file can have texts that begin and end anywhere, also outside of it.
     table.validate(full=True)
     index = [name for name in _index_names(schema) if name in table.column_names]
-    columns = ArrowColumns(path, path.name, columns_of(table))
+    categorical = frozenset(field.name for field in schema if _has_order(field))
+    columns = ArrowColumns(path, path.name, columns_of(table), categorical=categorical)
     if len(index) != 1:
         return columns
     values = columns.values(index[0])
     ids = None if values is None else as_text(values)
     return replace(columns, ids=ids, set_aside=frozenset(index))
+
+
+def _has_order(field: Any) -> bool:
+    """Whether a column is of categories in an order; those of polars are in that of the rows."""
+    of_polars = any(key.startswith(b"_PL_CATEGORICAL") for key in field.metadata or {})
+    return bool(arrow("pyarrow.types").is_dictionary(field.type)) and not of_polars
 
 
 def _index_names(schema: Any) -> list[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtsne._columns import is_missing
+from dtsne._naming import is_missing
 from dtsne.tables._errors import TableError
 
 if TYPE_CHECKING:
@@ -67,6 +67,10 @@ class Columns(ABC):
     def values(self, name: str) -> Field | None:
         """Return a field, or a column as one; None where it is nothing to show."""
 
+    def categories(self, name: str) -> tuple[str, ...] | None:  # noqa: ARG002
+        """Return the categories of a field, as text and in their order, if it has such."""
+        return None
+
     def where(self, row: int) -> str:
         """Say where a row stands in the file."""
         return f"row {row + 1:,}"
@@ -87,6 +91,7 @@ class MatrixColumns(Columns):
     ids: TextArray | None = None
     set_aside: frozenset[str] = frozenset()
     id_names: frozenset[str] = frozenset()
+    orders: dict[str, tuple[str, ...]] = field(default_factory=dict)  # of categories, by field
 
     @property
     def beside(self) -> tuple[str, ...]:
@@ -103,6 +108,10 @@ class MatrixColumns(Columns):
             return as_float(self.X, self.path)
         index = {name: i for i, name in enumerate(self.names)}
         return as_float(self.X[:, [index[name] for name in names]], self.path)
+
+    def categories(self, name: str) -> tuple[str, ...] | None:
+        """See :class:`Columns`."""
+        return self.orders.get(name)
 
     def values(self, name: str) -> Field | None:
         """See :class:`Columns`."""

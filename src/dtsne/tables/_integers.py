@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dtsne._naming import LARGEST_WHOLE
+
 if TYPE_CHECKING:
     from dtsne.tables._table import Field
-
-# Beyond, floats are whole because they have no digits left for more.
-_LARGEST = 2**53
 
 
 def has_gaps(column: Field) -> bool:
@@ -20,4 +19,4 @@ def has_gaps(column: Field) -> bool:
     known = column[~np.isnan(column)]
     if not 0 < len(known) < len(column):
         return False
-    return bool((np.abs(known) < _LARGEST).all() and (known == np.trunc(known)).all())
+    return bool((np.abs(known) < LARGEST_WHOLE).all() and (known == np.trunc(known)).all())

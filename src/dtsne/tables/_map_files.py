@@ -15,7 +15,7 @@ from dtsne.tables._names import ID_NAMES, listed, unknown
 from dtsne.tables._numpy_files import Archive
 from dtsne.tables._options import Options
 from dtsne.tables._read import as_names, open_columns
-from dtsne.tables._selection import Selection, ids_of, numbers_of
+from dtsne.tables._selection import Selection, categories_of, ids_of, numbers_of
 
 if TYPE_CHECKING:
     import os
@@ -50,12 +50,15 @@ class FoundMap:
         The names of its points.
     columns : dict of str to ndarray of shape (n,)
         All else that the file has for each point. Unlike the numbers of data it may have gaps.
+    categories : dict of str to tuple of str
+        For columns that the file keeps as categories, all of these in their order.
     """
 
     Y: FloatArray
     name: str | None
     ids: TextArray | None
     columns: dict[str, Field]
+    categories: dict[str, tuple[str, ...]]
 
 
 def find_map(
@@ -94,7 +97,8 @@ def find_map(
     if hasattr(Y, "indptr") or Y.shape[1] not in _DIMENSIONS:
         raise TableError(f"{path}: a map has one to three columns, not {Y.shape[1]:,}.")
     ids, others = ids_of(found, id_column), _others(found, axes, id_column)
-    return FoundMap(Y, _name(found, axes, key), ids, others)
+    name, categories = _name(found, axes, key), categories_of(found, others)
+    return FoundMap(Y, name, ids, others, categories)
 
 
 def _chosen_key(path: Path, file_format: str, key: str | None) -> str | None:

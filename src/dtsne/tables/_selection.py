@@ -14,7 +14,7 @@ from dtsne.tables._names import ID_NAMES, LABEL_NAMES, counted, listed, matching
 from dtsne.tables._table import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from dtsne.tables._columns import Columns
     from dtsne.tables._table import Field, TextArray
@@ -64,6 +64,7 @@ def table_of(columns: Columns, selection: Selection) -> Table:
         fields=fields,
         labels=None if label is None else fields[label],
         source=_described(X, columns, left_out),
+        categories=categories_of(columns, fields),
     )
 
 
@@ -184,6 +185,12 @@ def _fields(columns: Columns, selection: Selection, numbers: Sequence[str]) -> d
     beside = [name for name in columns.beside if name != selection.id_column]
     found = ((name, columns.values(name)) for name in [*candidates, *beside])
     return {name: values for name, values in found if values is not None}
+
+
+def categories_of(columns: Columns, names: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Return the categories of those fields that have such."""
+    orders = ((name, columns.categories(name)) for name in names)
+    return {name: order for name, order in orders if order is not None}
 
 
 def ids_of(columns: Columns, id_column: str | None) -> TextArray | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
@@ -34,6 +34,9 @@ class Table:
         The field that was named as the labels.
     source : str
         What was read, in a sentence.
+    categories : dict of str to tuple of str
+        For fields of text that the file keeps as categories (AnnData, parquet and feather can): all
+        of these, in their order.
     """
 
     X: Any
@@ -42,3 +45,4 @@ class Table:
     fields: dict[str, Field]
     labels: Field | None
     source: str
+    categories: dict[str, tuple[str, ...]] = field(default_factory=dict)

@@ -11,13 +11,13 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
+from dtsne._whole import check_output, whole_file
 from dtsne.tables._columns import as_text
 from dtsne.tables._errors import TableError
 from dtsne.tables._files import format_of
 from dtsne.tables._formats import WRITTEN
 from dtsne.tables._integers import has_gaps
 from dtsne.tables._pyarrow import arrow
-from dtsne.tables._whole import check_output, whole_file
 
 if TYPE_CHECKING:
     import os

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dtsne._optional import optional
+from dtsne._whole import check_output, whole_file
 from dtsne.tables._anndata import anndata_io, opened
 from dtsne.tables._columns import as_text
 from dtsne.tables._errors import TableError
 from dtsne.tables._files import existing_file
-from dtsne.tables._whole import check_output, whole_file
 
 if TYPE_CHECKING:
     import os

@@ -84,9 +84,13 @@ def check_output(
     for place in (folder, path):
         if place.exists() and not _may_write(place):
             raise PermissionError(f"{path} cannot be written: you may not write to {place}.")
-    # Some folders let nobody make a file, whatever their permissions say.
-    _begun(path, Path(os.path.realpath(path))).unlink()
+    check_writable(path)
     return path
+
+
+def check_writable(path: Path) -> None:
+    """Make a file beside the place: some folders allow none, whatever their permissions say."""
+    _begun(path, Path(os.path.realpath(path))).unlink()
 
 
 def _may_write(place: Path) -> bool:

@@ -1,4 +1,4 @@
-"""What pictures, pages and the command line take columns of the user for."""
+"""What people have in their columns: what is missing, in which order it is, and how written."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
 # Integers with no more different values than this are labels, not quantities.
 MOST_INTEGER_LABELS = 20
 EMPTY = "(empty)"
+# Beyond, floats are whole because they have no digits left for more.
+LARGEST_WHOLE = 2**53
 _DIGITS = re.compile(r"([0-9]+)")
 
 
@@ -22,6 +24,11 @@ def is_missing(value: Any) -> bool:
         return bool(value != value)  # NaN and NaT do not equal themselves
     except TypeError:  # pandas.NA has no truth value
         return True
+
+
+def is_whole(value: Any) -> bool:
+    """Say whether a float is the integer that it looks like: they are floats where some miss."""
+    return isinstance(value, float) and value.is_integer() and abs(value) < LARGEST_WHOLE
 
 
 def natural_order(label: Any) -> tuple[Any, ...]:
@@ -72,8 +79,12 @@ def _cut_middle(name: str, longest: int) -> str:
     return f"{name[:head]}…{name[len(name) - (longest - 1 - head) :]}"
 
 
-def free_name(name: str, taken: Collection[str]) -> str:
-    """Return a name that is not taken."""
-    while name in taken:
-        name = f"{name} (given)"
-    return name
+def renamed(columns: Mapping[str, Any], taken: Collection[str]) -> dict[str, Any]:
+    """Return the columns of the user, those whose names are taken under others."""
+    found: dict[str, Any] = {}
+    for name, values in columns.items():
+        new = name
+        while new in taken or (new != name and (new in columns or new in found)):
+            new = f"{new} (given)"
+        found[new] = values
+    return found
