@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import triton
 import triton.language as tl
 
+from dtsne.gpu._inverse_triton import inverse_of
 from dtsne.gpu._pieces import PROGRAMS_PER_PROCESSOR
 
 if TYPE_CHECKING:
@@ -92,16 +93,6 @@ def dense_attraction(
         num_warps=_DENSE_WARPS,
     )
     return forces, costs
-
-
-@triton.jit
-def _inverse(x, APPROXIMATE: tl.constexpr):
-    """Invert by one instruction, right to one unit in the last place; a division takes eight."""
-    if APPROXIMATE:
-        return tl.inline_asm_elementwise(
-            "rcp.approx.ftz.f32 $0, $1;", "=f,f", [x], dtype=tl.float32, is_pure=True, pack=1
-        )
-    return 1.0 / x
 
 
 @triton.jit
@@ -182,14 +173,14 @@ def _sum_sparse(
             if N_AXES > 2:
                 d2 = y2 - z2
                 divisor += d2 * d2
-            pull = p * _inverse(divisor, APPROXIMATE)
+            pull = p * inverse_of(divisor, APPROXIMATE)
             f0 += pull * d0
             if N_AXES > 1:
                 f1 += pull * d1
             if N_AXES > 2:
                 f2 += pull * d2
             if WITH_COST:
-                cost += p * tl.log(divisor * _inverse(squared_scale, APPROXIMATE))
+                cost += p * tl.log(divisor * inverse_of(squared_scale, APPROXIMATE))
             j = next_j
             p = next_p
         out = forces + 3 * piece
@@ -267,14 +258,14 @@ def _sum_dense(
         if N_AXES > 2:
             d2 = y2 - tl.load(points + 4 * j + 2, mask=is_column, other=0.0)[None, :]
             divisor += d2 * d2
-        pull = p * _inverse(divisor, APPROXIMATE)
+        pull = p * inverse_of(divisor, APPROXIMATE)
         f0 += pull * d0
         if N_AXES > 1:
             f1 += pull * d1
         if N_AXES > 2:
             f2 += pull * d2
         if WITH_COST:
-            cost += p * tl.log(divisor * _inverse(squared_scale, APPROXIMATE))
+            cost += p * tl.log(divisor * inverse_of(squared_scale, APPROXIMATE))
     tl.store(forces + 3 * i, 2.0 * tl.sum(f0, axis=1), mask=is_row)
     tl.store(forces + 3 * i + 1, 2.0 * tl.sum(f1, axis=1), mask=is_row)
     tl.store(forces + 3 * i + 2, 2.0 * tl.sum(f2, axis=1), mask=is_row)

@@ -18,6 +18,8 @@ import torch
 import triton
 import triton.language as tl
 
+from dtsne.gpu._inverse_triton import inverse_of
+
 if TYPE_CHECKING:
     from torch import Tensor
 
@@ -77,16 +79,6 @@ def _length_of_parts(n_rows: int, n: int) -> int:
 
 
 @triton.jit
-def _inverse(x, APPROXIMATE: tl.constexpr):
-    """Invert by one instruction, right to one unit in the last place; a division takes eight."""
-    if APPROXIMATE:
-        return tl.inline_asm_elementwise(
-            "rcp.approx.ftz.f32 $0, $1;", "=f,f", [x], dtype=tl.float32, is_pure=True, pack=1
-        )
-    return 1.0 / x
-
-
-@triton.jit
 def _add_columns(
     i,
     y0,
@@ -135,7 +127,7 @@ def _add_columns(
             else:
                 d2 = y2 - tl.load(place + 2)[None, :]
             divisor += d2 * d2
-        inverse = _inverse(divisor, APPROXIMATE)
+        inverse = inverse_of(divisor, APPROXIMATE)
         w = squared_scale * inverse
         if MASKED:
             # Left out rather than taken off the sum, of which 1 may be the larger part by far.
