@@ -8,7 +8,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from dtsne._labels import Groups, group_by
+from dtsne._labels import Groups, group_by, names_array
 
 pd = pytest.importorskip("pandas")
 
@@ -96,3 +96,15 @@ def test_tensors_are_labels():
     torch = pytest.importorskip("torch")
     groups = group_by(torch.tensor([1.0, float("nan"), 2.0], requires_grad=True), 3)
     assert groups.labels.tolist() == [1, None, 2]
+
+
+def test_dates_have_as_many_digits_as_they_need():
+    halves = np.array(["2024-01-01T10:00:00.5", "2024-01-02"], "datetime64[ns]")
+    assert group_by(halves, 2).names.tolist() == [
+        "2024-01-01T10:00:00.500",
+        "2024-01-02T00:00:00.000",
+    ]
+
+
+def test_numbers_of_several_kinds_stay_what_they_are():
+    assert list(map(type, names_array([2, 3.5]).tolist())) == [int, float]

@@ -432,3 +432,9 @@ def test_the_page_has_the_colours_of_pictures():
     assert colours["light"]["categories"] == _colors.categorical_colors(50)
     assert colours["dark"]["categories"] == _colors.categorical_colors(50, dark=True)
     assert colours["light"]["diverging"] == list(_colors.LIGHT.diverging)
+
+
+def test_values_of_many_parts_are_texts():
+    assert texts_of(column_of([{1}, {2}, None, {1}])) == texts_of(
+        column_of(["{1}", "{2}", None, "{1}"])
+    )

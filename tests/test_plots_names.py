@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -17,6 +19,7 @@ from plot_support import blobs, least_distance, legend_texts, names_of, overlaps
 from dtsne import _colors, plots
 from dtsne._labels import group_by
 from dtsne._naming import shortened
+from dtsne.plots._coloring import ColorOptions, by_labels
 from dtsne.plots._inputs import check_names
 from dtsne.plots._names import Names
 from dtsne.plots._places import free_boxes, group_places, spread_boxes
@@ -357,3 +360,26 @@ def test_color_is_one_colour_labels_or_values():
     assert len(names_of(plots.scatter_map(Y, labels)).texts) == 3
     assert len(plots.scatter_map(Y, Y[:, 0]).figure.axes) == 2  # with a bar
     assert len(plots.scatter_map(Y).figure.axes) == 1
+
+
+@pytest.mark.parametrize("kind", ["days", "times", "numpy", "intervals", "numbers"])
+def test_colours_and_names_are_given_by_labels_of_any_kind(kind):
+    pandas = pytest.importorskip("pandas")
+    codes = np.arange(60) % 3
+    different = {
+        "days": [date(2024, 1, 5), date(2023, 12, 1), date(2024, 10, 2)],
+        "times": [pandas.Timestamp(f"2024-01-0{i} 10:00") for i in (3, 1, 2)],
+        "numpy": list(np.array(["2024-01-05", "2023-12-01", "2024-10-02"], "datetime64[ns]")),
+        "intervals": list(pandas.cut([1.0, 2.0, 3.0], 3)),
+        "numbers": [np.int64(3), np.float32(1.5), 2],
+    }[kind]
+    labels = np.empty(60, dtype=object)
+    labels[:] = [different[code] for code in codes]
+    reds, written = ["#110000", "#220000", "#330000"], ["a", "b", "c"]
+    options = ColorOptions(
+        colors=dict(zip(different, reds, strict=True)),
+        names=dict(zip(different, written, strict=True)),
+    )
+    found = by_labels(labels, 60, options)
+    shown = [(found.names[code], to_hex(found.palette[code])) for code in found.groups.codes]
+    assert shown == [(written[code], reds[code]) for code in codes]

@@ -387,3 +387,25 @@ def test_parameters_set_after_the_fit_change_no_report():
 def test_an_account_is_not_given_beside_labels(blobs, model):
     with pytest.raises(ValueError, match="either account"):
         model.explore(labels=blobs[1], account=model.report())
+
+
+def names_on(page):
+    return {column["name"] for column in header_of(page)["columns"]}
+
+
+def test_columns_of_a_frame_and_names_that_read_alike():
+    pandas = pytest.importorskip("pandas")
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    model = DTSNE(perplexity=10, max_iter=20, tol=0).fit(X)
+    frame = pandas.DataFrame({"one": np.arange(60.0)})
+    assert "one" in names_on(model.explore(columns=frame))
+    alike = {1: np.arange(60.0), "1": -np.arange(60.0)}
+    assert {"1", "1 (given)"} <= names_on(model.explore(columns=alike))
+
+
+def test_labels_of_mixed_categories_survive_json():
+    pandas = pytest.importorskip("pandas")
+    X, codes, _ = load("G3-d")
+    labels = pandas.Categorical.from_codes(codes, ["x", 2, 3.5])
+    account = account_of(X, X[:, :2], labels=labels, n_bootstrap=100)
+    assert type(account).from_json(account.to_json()).to_json() == account.to_json()

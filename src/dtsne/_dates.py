@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from dtsne._typing import FloatArray
 
 _DAY = 24 * 60 * 60 * 1000
+# Of how dates are written, the coarsest first.
+_UNITS = ("D", "s", "ms", "us")
 
 
 def are_dates(values: Iterable[Any]) -> bool:
@@ -35,15 +37,22 @@ def as_milliseconds(dates: np.ndarray[Any, Any]) -> FloatArray:
 
 
 def as_texts(dates: np.ndarray[Any, Any]) -> Sequence[str | None]:
-    """Write dates of numpy as ISO 8601 has them: to the day, to the second, or as they are."""
+    """Write dates of numpy as ISO 8601 has them, to the day or in as much detail as they have."""
     missing = np.isnat(dates)
-    for unit in ("D", "s"):
+    for unit in _UNITS:
         coarser = dates.astype(f"datetime64[{unit}]")
         if (coarser == dates)[~missing].all():
             dates = coarser
             break
     texts = dates.astype(str).tolist()
     return [None if none else text for text, none in zip(texts, missing, strict=True)]
+
+
+def as_all_texts(value: Any) -> Sequence[str]:
+    """Write one date in all ways that :func:`as_texts` may write it, beside others."""
+    whole = as_dates([value])
+    kept = (whole.astype(f"datetime64[{unit}]") for unit in _UNITS)
+    return [str(text[0]) for text in kept if text[0] == whole[0]]
 
 
 def are_days(milliseconds: FloatArray) -> bool:

@@ -72,9 +72,9 @@ def explorable(
     shown = {name: _figures(account) for name, account in accounts.items()}
     labels = next(filter(None, map(_labels_of, accounts.values())), None)
     label = {} if labels is None else {label_name: labels}
-    everything = _side_by_side(
-        label, _columns_of(accounts, alone=len(maps) == 1), columns or {}, maps
-    )
+    others = {} if columns is None else dict(columns.items())  # a frame has no truth value
+    of_accounts = _columns_of(accounts, alone=len(maps) == 1)
+    everything = _side_by_side(label, of_accounts, others, maps)
     return make_page(maps, everything, ids=ids, title=title, account=shown, notes=notes)
 
 
@@ -87,7 +87,7 @@ def _side_by_side(
     """Join columns; those of the user whose names the account has get others."""
     taken = set(of_accounts) | {f"{name} in {map_}" for name in of_accounts for map_ in maps}
     first = renamed(label, taken)
-    last = renamed({str(name): values for name, values in others.items()}, taken | set(first))
+    last = renamed(others, taken | set(first))
     return {**first, **of_accounts, **last}
 
 

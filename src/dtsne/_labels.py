@@ -6,22 +6,23 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from numbers import Real
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from dtsne._dates import are_dates, as_dates, as_texts
+from dtsne._dates import are_dates, as_all_texts, as_dates, as_texts
 from dtsne._kinds import on_host
 from dtsne._naming import is_missing, is_whole, natural_order
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import numpy.typing as npt
 
     from dtsne._typing import IntArray
 
 Labels: TypeAlias = np.ndarray[Any, Any]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,8 +113,13 @@ def names_array(names: Sequence[Any]) -> Labels:
     if kinds <= {str}:
         # numpy's own texts lose zeros at the end.
         return np.array(names, object if any(n.endswith("\0") for n in names) else np.str_)
-    is_one_kind = kinds == {bool} or kinds <= {int, float}
+    is_one_kind = kinds in ({bool}, {int}, {float})
     return np.array(names, None if is_one_kind else object)
+
+
+def by_name(given: Mapping[Any, T]) -> dict[Any, T]:
+    """Return what is given by label by the names that groups of such labels may have."""
+    return {**given, **{name: value for key, value in given.items() for name in _names_of(key)}}
 
 
 def _with_order(labels: Any, n: int) -> Groups | None:
@@ -183,6 +189,13 @@ def _plain(values: Labels) -> list[Any]:
     if all(value is None or is_whole(value) for value in plain):
         return [None if value is None else int(value) for value in plain]
     return plain
+
+
+def _names_of(label: Any) -> Sequence[Any]:
+    """Return what a label is called: a date in as much detail as the others need, or more."""
+    if is_missing(label):
+        return []
+    return as_all_texts(label) if are_dates([label]) else [_plain_value(label)]
 
 
 def _plain_value(value: Any) -> Any:

@@ -79,12 +79,13 @@ def _cut_middle(name: str, longest: int) -> str:
     return f"{name[:head]}…{name[len(name) - (longest - 1 - head) :]}"
 
 
-def renamed(columns: Mapping[str, Any], taken: Collection[str]) -> dict[str, Any]:
-    """Return the columns of the user, those whose names are taken under others."""
+def renamed(columns: Mapping[Any, Any], taken: Collection[str]) -> dict[str, Any]:
+    """Return the columns of the user by texts, those whose names are taken under others."""
     found: dict[str, Any] = {}
+    names = set(map(str, columns))
     for name, values in columns.items():
-        new = name
-        while new in taken or (new != name and (new in columns or new in found)):
+        new = str(name)
+        while new in taken or new in found or (new != str(name) and new in names):
             new = f"{new} (given)"
         found[new] = values
     return found

@@ -6,6 +6,7 @@ dates too). Labels that are groups already are categories, whatever they are.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from decimal import Decimal
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -79,6 +80,8 @@ def _objects(name: str, array: np.ndarray[Any, Any]) -> dict[str, Any]:
         return _numbers(name, np.array([np.nan if v is None else float(v) for v in present]))
     if are_dates(present):
         return _dates(name, as_dates(present))
+    if not all(issubclass(kind, Hashable) for kind in kinds):  # sets, for example
+        array = np.array([None if v is None else str(v) for v in present], dtype=object)
     return _category(name, array, len(array))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from dtsne import _colors
 from dtsne._kinds import on_host
-from dtsne._labels import Groups, group_by
+from dtsne._labels import Groups, by_name, group_by
 from dtsne.plots._colormaps import diverging_colormap, rgb, sequential_colormap
 from dtsne.plots._inputs import check_names, check_values
 from dtsne.plots._raster import Grid, mean_per_pixel
@@ -201,7 +201,8 @@ def _palette(options: ColorOptions, labels: Sequence[Any]) -> FloatArray:
         return rgb(_colors.categorical_colors(len(labels), dark=options.on_dark))
     try:
         if isinstance(colors, Mapping):
-            return rgb([colors[label] for label in labels])
+            of_name = by_name(colors)
+            return rgb([of_name[label] for label in labels])
         return rgb([colors[i] for i in range(len(labels))])
     except (KeyError, IndexError) as error:
         raise ValueError(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dtsne._kinds import on_host
+from dtsne._labels import by_name
 from dtsne._naming import is_missing, is_whole, shown_text
 
 if TYPE_CHECKING:
@@ -81,7 +82,8 @@ def check_names(
     if names is None:
         return tuple(shown_text(str(int(x) if is_whole(x) else x)) for x in labels)
     if isinstance(names, Mapping):
-        return tuple(shown_text(str(names.get(label, label))) for label in labels)
+        of_name = by_name(names)
+        return tuple(shown_text(str(of_name.get(label, label))) for label in labels)
     try:
         return tuple(shown_text(str(names[label])) for label in labels)
     except (TypeError, IndexError) as error:
