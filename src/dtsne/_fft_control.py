@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -12,8 +11,6 @@ from dtsne._fft_plan import Options
 from dtsne._messages import warn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from dtsne._fft_plan import Box, Plan, ScaleNodes, Work
     from dtsne._typing import FloatArray, IntArray
 
@@ -23,8 +20,6 @@ if TYPE_CHECKING:
 _FIRST_INTERVAL, _LONGEST_INTERVAL, _PLAN_PATIENCE = 2, 20, 1.2
 # A map whose extent has changed by less than that is best served by the plan it has.
 _MUCH_AS_IT_WAS = 1.15
-# From that one on, a plan is likely to be kept for a while.
-_SETTLED_INTERVAL = 8
 _SMALL, _GROWING = 0.15, 1.5
 # Points whose true force a new plan is tried on.
 _N_TRIED = 256
@@ -94,14 +89,6 @@ class PlannedRepulsion(ABC):
     def _measured(self, coordinates: Any) -> Box:
         """Find the box that a map lies in."""
 
-    def _largest_box(self, plan: Plan, coordinates: Any) -> Box:
-        """Return the largest box that a plan holds, and remember the map's own for later."""
-        raise NotImplementedError
-
-    def _forget_extents(self) -> None:
-        """Begin anew to remember how large maps were."""
-        raise NotImplementedError
-
     @abstractmethod
     def _exact(self, coordinates: Any, scales: Any) -> tuple[Any, float]:
         """Sum over all pairs."""
@@ -147,44 +134,17 @@ class PlannedRepulsion(ABC):
         self._interval = _FIRST_INTERVAL
         self._n_uses = self._uses_left = 0
         self._warned = False
-        self._decides_nothing = False
 
     @property
     def plan(self) -> Plan | None:
         """What the next evaluation is likely to use."""
         return self._plan
 
-    def n_without_decisions(self, scales: Any) -> int:
-        """Count the evaluations that may follow with the plan as it is: none if it is young."""
-        if self._plan is None or self._scales is not scales or self._interval < _SETTLED_INTERVAL:
-            return 0
-        return self._uses_left
-
-    @contextmanager
-    def deciding_nothing(self, n: int) -> Iterator[None]:
-        """Take the plan as it is within, for so many evaluations, and look at nothing."""
-        self._decides_nothing = True
-        self._forget_extents()
-        try:
-            yield
-        finally:
-            self._decides_nothing = False
-        self._uses_left -= n
-        self._n_uses += n
-
-    def held_all(self) -> bool:
-        """Whether all maps since :meth:`deciding_nothing` was entered lay within the grid."""
-        raise NotImplementedError
-
     def __call__(self, coordinates: Any, scales: Any) -> tuple[Any, float]:
         """Return forces of the shape of the coordinates, and Z; see `exact_repulsion`.
 
         New scales have to come as a new array: that is how they are told from the former ones.
         """
-        if self._decides_nothing:
-            assert self._plan is not None
-            box = self._largest_box(self._plan, coordinates)
-            return self._whole(self._evaluate(self._plan, box, scales), coordinates)
         box = self._measured(coordinates)
         extent = box.extent
         if not np.isfinite(extent).all():  # diverged: the descent will say so

@@ -18,8 +18,8 @@ from dtsne.gpu._triton import runs_triton
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from dtsne._fft_control import PlannedRepulsion
     from dtsne._optimizer import Rule, State
+    from dtsne.gpu._fft_repulsion import TorchFftRepulsion
 
 
 class TorchEngine:
@@ -32,7 +32,7 @@ class TorchEngine:
     def __init__(
         self,
         affinities: Any,
-        repulsion: PlannedRepulsion | None = None,
+        repulsion: TorchFftRepulsion | None = None,
         timings: Timings | None = None,
     ) -> None:
         self._affinities = affinities

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,11 +19,15 @@ from dtsne.gpu._near import sum_near
 from dtsne.gpu._repulsion import exact_repulsion, repulsion_of_rows
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from dtsne._fft_plan import ScaleNodes
     from dtsne._typing import FloatArray, IntArray
 
 # Lengths of grids are whole numbers of this: few different ones, whose transforms stay planned.
 _STEP = 32
+# From that one on, a plan is likely to be kept for a while.
+_SETTLED_INTERVAL = 8
 # More cells than this for each point are more work than the points in them.
 _MANY_CELLS_PER_POINT = 64
 # So many take no time, however few the points are.
@@ -40,9 +45,43 @@ class TorchFftRepulsion(PlannedRepulsion):
     counts_slowly = True
     work = Work(fft=0.002, product=0.004, stencil=0.01, pair=0.002, launched=1e5)
 
-    # Of all maps that nobody looked at, where a recording can write to it.
-    _largest_extent: Any = None
-    _is_roomy = False  # the plan's grid
+    def __init__(self, n_components: int, tolerance: float) -> None:
+        super().__init__(n_components, tolerance)
+        self._decides_nothing = False
+        # Of all maps that nobody looked at, where a recording can write to it.
+        self._largest_extent: Any = None
+        self._is_roomy = False  # the plan's grid
+
+    def __call__(self, coordinates: Any, scales: Any) -> tuple[Any, Any]:
+        """See :class:`PlannedRepulsion`."""
+        if not self._decides_nothing:
+            return super().__call__(coordinates, scales)
+        assert self._plan is not None
+        box = self._largest_box(self._plan, coordinates)
+        return self._whole(self._evaluate(self._plan, box, scales), coordinates)
+
+    def n_without_decisions(self, scales: Any) -> int:
+        """Count the evaluations that may follow with the plan as it is: none if it is young."""
+        if self._plan is None or self._scales is not scales or self._interval < _SETTLED_INTERVAL:
+            return 0
+        return self._uses_left
+
+    @contextmanager
+    def deciding_nothing(self, n: int) -> Iterator[None]:
+        """Take the plan as it is within, for so many evaluations, and look at nothing."""
+        self._decides_nothing = True
+        self._forget_extents()
+        try:
+            yield
+        finally:
+            self._decides_nothing = False
+        self._uses_left -= n
+        self._n_uses += n
+
+    def held_all(self) -> bool:
+        """Whether all maps since :meth:`deciding_nothing` was entered lay within the grid."""
+        assert self._plan is not None
+        return self._plan.holds(self._largest_extent.double().cpu().numpy())
 
     def _measured(self, coordinates: Any) -> Box:
         low, high = torch.aminmax(coordinates, dim=0)
@@ -50,6 +89,7 @@ class TorchFftRepulsion(PlannedRepulsion):
         return Box(coordinates.T, low, ends[1] - ends[0])
 
     def _largest_box(self, plan: Plan, coordinates: Any) -> Box:
+        """Return the largest box that a plan holds, and remember the map's own for later."""
         extent = (np.array(plan.grid_shape) - STENCIL) * plan.spacing
         low, high = torch.aminmax(coordinates, dim=0)
         torch.maximum(self._largest_extent, high - low, out=self._largest_extent)
@@ -61,11 +101,6 @@ class TorchFftRepulsion(PlannedRepulsion):
                 self._n_components, dtype=self._scales.dtype, device=self._scales.device
             )
         self._largest_extent.zero_()
-
-    def held_all(self) -> bool:
-        """See :class:`PlannedRepulsion`."""
-        assert self._plan is not None
-        return self._plan.holds(self._largest_extent.double().cpu().numpy())
 
     def _serves_still(self, plan: Plan, box: Box) -> bool:
         grown_up = self._is_roomy and self._n_uses >= _N_FIRST
