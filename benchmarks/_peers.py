@@ -19,7 +19,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from dtsne._typing import FloatArray
+    from dtsne.runtime._typing import FloatArray
 
 N_FIRST_CALL = 1000
 # Quality is measured around this many points; of a large set around fewer, as each is compared with

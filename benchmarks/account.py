@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from sklearn.decomposition import PCA
 
-from dtsne._affinities import find_sigmas
-from dtsne._neighbors import nearest_neighbors
-from dtsne._threads import limited_threads
-from dtsne.account._bootstrap import interval, resampled_spreads
-from dtsne.account._islands import island_sizes, smallest_size
+from dtsne.affinity._base import find_sigmas
 from dtsne.datasets import load
+from dtsne.neighbors._exact import nearest_neighbors
+from dtsne.report._bootstrap import interval, resampled_spreads
+from dtsne.report._islands import island_sizes, smallest_size
+from dtsne.runtime._threads import limited_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from dtsne._typing import FloatArray
+    from dtsne.runtime._typing import FloatArray
 
 Draw: TypeAlias = "Callable[[tuple[int, int], np.random.Generator], FloatArray]"
 

@@ -19,11 +19,11 @@ import numpy as np
 
 from dtsne import DTSNE
 from dtsne._backend import CpuBackend
-from dtsne._estimate import Job, cpu_seconds_by_phase, memory_by_phase
-from dtsne._fit import MAX_DENSE
+from dtsne._cost import Job, cpu_seconds_by_phase, memory_by_phase
+from dtsne._embed import MAX_DENSE
 
 if TYPE_CHECKING:
-    from dtsne._typing import FloatArray
+    from dtsne.runtime._typing import FloatArray
 
 SIZES = (2_000, 5_000, 10_000, 15_000, 30_000, 70_000)
 D = 50

@@ -24,27 +24,27 @@ import numpy as np
 import torch
 
 from dtsne import DTSNE
-from dtsne._optimizer import SCALED
+from dtsne.affinity._sigmas_torch import find_sigmas
+from dtsne.affinity._sparse_torch import sparse_affinities
+from dtsne.data._points_torch import DevicePoints
 from dtsne.datasets import load
-from dtsne.gpu._affinities import sparse_affinities
-from dtsne.gpu._arrange import arrange
-from dtsne.gpu._attraction import attractive_forces
-from dtsne.gpu._cells import count_cells, sort_into_cells
-from dtsne.gpu._data import DevicePoints
-from dtsne.gpu._engine import four_numbers
-from dtsne.gpu._fft_repulsion import TorchFftRepulsion
-from dtsne.gpu._grid import convolve, gather, spread
-from dtsne.gpu._map_radii import neighbor_radii
-from dtsne.gpu._near import sum_near
-from dtsne.gpu._repulsion import exact_repulsion
-from dtsne.gpu._sigmas import find_sigmas
-from dtsne.gpu._step import moved
+from dtsne.forces._attraction_torch import attractive_forces
+from dtsne.forces._engine_torch import four_numbers
+from dtsne.forces._exact_torch import exact_repulsion
+from dtsne.forces._step_torch import moved
+from dtsne.forces.fft._arrange_torch import arrange
+from dtsne.forces.fft._cells_torch import count_cells, sort_into_cells
+from dtsne.forces.fft._grid_torch import convolve, gather, spread
+from dtsne.forces.fft._near_torch import sum_near
+from dtsne.forces.fft._repulsion_torch import TorchFftRepulsion
+from dtsne.optimize._descent import SCALED
+from dtsne.optimize._radii_torch import neighbor_radii
 from dtsne.quality import density_correlation, trustworthiness
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from dtsne._typing import FloatArray
+    from dtsne.runtime._typing import FloatArray
 
 N_TIMES = 5
 ROWS_MEASURED = 2_000

@@ -14,10 +14,10 @@ import numpy as np
 from quality import MEASURES, SYNTHETIC, prepared
 
 from dtsne import DTSNE
-from dtsne._affinities import find_sigmas
-from dtsne._calibration import CalibrationPlan
-from dtsne._neighbors import nearest_neighbors
-from dtsne._optimizer import PAPER, SCALED, Rule
+from dtsne.affinity._base import find_sigmas
+from dtsne.neighbors._exact import nearest_neighbors
+from dtsne.optimize._calibration import CalibrationPlan
+from dtsne.optimize._descent import PAPER, SCALED, Rule
 from dtsne.quality import evaluate
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from dtsne.quality import Quality, evaluate
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from dtsne._typing import FloatArray, IntArray
+    from dtsne.runtime._typing import FloatArray, IntArray
 
 SYNTHETIC = ("G3-s", "G3-d", "G10-d", "U5-d")
 REAL = ("mnist", "samusik", "himc", "pbmc4k", "newsgroups", "amazon")

@@ -16,25 +16,25 @@ from quality import prepared
 from scipy import fft
 
 from dtsne import DTSNE
-from dtsne._attraction import attractive_cost, attractive_forces
 from dtsne._backend import CpuBackend
-from dtsne._calibration import CalibrationPlan
-from dtsne._cells import BORDER, sort_into_cells
-from dtsne._compile import compiled
-from dtsne._data import Points
-from dtsne._fft_grid import convolve
-from dtsne._fft_kernels import STENCIL
-from dtsne._fft_repulsion import FftRepulsion, _near
-from dtsne._map_radii import neighbor_radii
 from dtsne._problem import state_problem
-from dtsne._progress import shown_progress
-from dtsne._threads import for_rows, limited_threads, resolve_n_jobs
+from dtsne.data._base import Points
+from dtsne.forces._attraction import attractive_cost, attractive_forces
+from dtsne.forces.fft._cells import BORDER, sort_into_cells
+from dtsne.forces.fft._grid import convolve
+from dtsne.forces.fft._kernels import STENCIL
+from dtsne.forces.fft._repulsion import FftRepulsion, _near
+from dtsne.optimize._calibration import CalibrationPlan
+from dtsne.optimize._radii import neighbor_radii
+from dtsne.runtime._jit import compiled
+from dtsne.runtime._progress import shown_progress
+from dtsne.runtime._threads import for_rows, limited_threads, resolve_n_jobs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from dtsne._affinities import SparseAffinities
-    from dtsne._typing import FloatArray
+    from dtsne.affinity._base import SparseAffinities
+    from dtsne.runtime._typing import FloatArray
 
 # Evaluations until the plan of the repulsion is that of a descent well under way.
 N_TO_SETTLE = 80

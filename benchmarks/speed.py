@@ -34,7 +34,7 @@ from dtsne.datasets import load
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from dtsne._typing import FloatArray
+    from dtsne.runtime._typing import FloatArray
 
 FOLDER = Path(__file__).parents[1] / "docs" / "benchmarks"
 CYTOF_FILE = "multicenter_cytof.npz"

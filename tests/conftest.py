@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from hypothesis import settings
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 from _browser import ARGUMENTS
+from hypothesis import settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -349,14 +349,14 @@ def test_cosine_does_not_see_lengths(two_clusters, rng):
 
 
 def test_same_bits_for_any_number_of_threads_beyond_the_dense_limit(two_clusters, monkeypatch):
-    monkeypatch.setattr("dtsne._fit.MAX_DENSE", 50)
+    monkeypatch.setattr("dtsne._embed.MAX_DENSE", 50)
     one, two = (DTSNE(n_jobs=n_jobs, **QUICK).fit_transform(two_clusters) for n_jobs in (1, 2))
     np.testing.assert_array_equal(one, two)
 
 
 def test_more_points_than_the_dense_limit(two_clusters, monkeypatch):
     dense = DTSNE(perplexity=15.0).fit(two_clusters)
-    monkeypatch.setattr("dtsne._fit.MAX_DENSE", 50)
+    monkeypatch.setattr("dtsne._embed.MAX_DENSE", 50)
     sparse = DTSNE(perplexity=15.0).fit(two_clusters)
     np.testing.assert_allclose(sparse.sigma_, dense.sigma_, rtol=0.1)
     labels = np.repeat([0, 1], 60)

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from import_support import loaded_after
 
 HEAVY = (
     "numba",
@@ -19,14 +20,6 @@ HEAVY = (
     "tqdm",
     "umap",
 )
-
-
-def loaded_after(statement: str) -> set[str]:
-    script = f"import sys; {statement}; print(*{{name.split('.')[0] for name in sys.modules}})"
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    )
-    return set(done.stdout.split())
 
 
 @pytest.mark.parametrize(

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
+from quality import prepared
 
 from dtsne import DTSNE
-from dtsne._affinities import find_sigmas, sparse_affinities
-from dtsne._engine import CpuEngine
-from dtsne._fft_repulsion import FftRepulsion
-from dtsne._neighbors import nearest_neighbors
-from dtsne._repulsion import exact_repulsion
+from dtsne.affinity._base import find_sigmas, sparse_affinities
+from dtsne.forces._base import CpuEngine
+from dtsne.forces._exact import exact_repulsion
+from dtsne.forces.fft._repulsion import FftRepulsion
+from dtsne.neighbors._exact import nearest_neighbors
 from dtsne.quality import density_correlation
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
-from quality import prepared
 
 
 @pytest.mark.parametrize("name", ["G3-d", "G10-d", "U5-d"])

@@ -23,9 +23,10 @@ FILE = Path(__file__).with_name("same_bits.json")
 def clusters(n: int = 600, d: int = 8, seed: int = 0) -> Any:
     rng = np.random.default_rng(seed)
     labels = np.arange(n) % 3
-    return 6.0 * rng.normal(size=(3, d))[labels] + rng.normal(size=(n, d)) * np.array(
-        [0.5, 1.0, 2.0]
-    )[labels, None]
+    return (
+        6.0 * rng.normal(size=(3, d))[labels]
+        + rng.normal(size=(n, d)) * np.array([0.5, 1.0, 2.0])[labels, None]
+    )
 
 
 def graph(X: Any, k: int) -> Any:

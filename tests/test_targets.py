@@ -8,8 +8,6 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 from quality import Measured, measure, prepared, with_densmap, with_dtsne
 
 from dtsne import DTSNE

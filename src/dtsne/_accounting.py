@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from dtsne._arrays import to_host
 from dtsne._backend import backend_for
-from dtsne._data import needed_neighbors
-from dtsne._fingerprint import fingerprint, same_data
-from dtsne._metrics import METRICS
-from dtsne._threads import limited_threads, resolve_n_jobs
+from dtsne.data._base import needed_neighbors
+from dtsne.data._metrics import METRICS
+from dtsne.runtime._arrays import to_host
+from dtsne.runtime._digest import fingerprint, same_data
+from dtsne.runtime._threads import limited_threads, resolve_n_jobs
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from dtsne._data import Data
-    from dtsne._kept import Kept
-    from dtsne._labels import Groups
-    from dtsne.account import Account
+    from dtsne._embedding import Kept
+    from dtsne.data._base import Data
+    from dtsne.labels._groups import Groups
     from dtsne.page import Page
+    from dtsne.report import Account
 
 
 def is_tsne(model: Any) -> bool:
@@ -72,9 +72,9 @@ class AccountMixin:
             Print it; or take its tables, by `to_pandas`, `to_polars`, `to_json`, `to_markdown`.
         """
         check_is_fitted(self, "embedding_")
-        from dtsne.account._build import Asked, account_from
-        from dtsne.account._points import Known
-        from dtsne.account._sources import source_of
+        from dtsne.report._build import Asked, account_from
+        from dtsne.report._points import Known
+        from dtsne.report._sources import source_of
 
         model: Any = self
         kept: Kept = model._kept
@@ -134,7 +134,7 @@ class AccountMixin:
             A notebook shows it; ``page.save("map.html")`` writes one file that opens offline.
         """
         check_is_fitted(self, "embedding_")
-        from dtsne._explore import explorable
+        from dtsne.page._from_report import explorable
 
         model: Any = self
         if model.embedding_.shape[1] != 2:

@@ -11,25 +11,25 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from dtsne._affinities import dense_affinities, find_sigmas, sparse_affinities
-from dtsne._devices import device_for
-from dtsne._engine import CpuEngine
-from dtsne._estimate import check_job, description
-from dtsne._fft_repulsion import FftRepulsion
-from dtsne._input import prepare
-from dtsne._memory import available_memory
-from dtsne._order import breadth_first_order, reorder_lists
-from dtsne._repulsion import exact_repulsion
+from dtsne._cost import check_job, description
+from dtsne.affinity._base import dense_affinities, find_sigmas, sparse_affinities
+from dtsne.data._prepare import prepare
+from dtsne.forces._base import CpuEngine
+from dtsne.forces._exact import exact_repulsion
+from dtsne.forces.fft._repulsion import FftRepulsion
+from dtsne.neighbors._reorder import breadth_first_order, reorder_lists
+from dtsne.runtime._devices import device_for
+from dtsne.runtime._memory import available_memory
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from dtsne._affinities import Affinities
-    from dtsne._data import Data
-    from dtsne._engine import Engine
-    from dtsne._estimate import Job
-    from dtsne._timings import Timings
-    from dtsne._typing import FloatArray, IntArray
+    from dtsne._cost import Job
+    from dtsne.affinity._base import Affinities
+    from dtsne.data._base import Data
+    from dtsne.forces._base import Engine
+    from dtsne.runtime._timings import Timings
+    from dtsne.runtime._typing import FloatArray, IntArray
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -152,10 +152,10 @@ class CpuBackend:
 
 
 def backend_for(device: Any, X: Any) -> Backend:
-    """Return the backend of a device that is asked for; see :func:`dtsne._devices.device_for`."""
+    """Return the backend of a device; see :func:`dtsne.runtime._devices.device_for`."""
     resolved = device_for(device, X=X)
     if resolved is None:
         return CpuBackend()
-    from dtsne.gpu._backend import TorchBackend
+    from dtsne._backend_torch import TorchBackend
 
     return TorchBackend(resolved)

@@ -10,15 +10,15 @@ from sklearn.utils.validation import validate_data
 
 from dtsne._accounting import AccountMixin
 from dtsne._backend import backend_for
-from dtsne._calibration import CalibrationPlan
-from dtsne._fingerprint import fingerprint
-from dtsne._fit import Given, fit
-from dtsne._kinds import is_tensor, kind_of
-from dtsne._messages import shown_messages
-from dtsne._optimizer import PAPER, SCALED, Rule
-from dtsne._parameters import check_parameters, check_start
-from dtsne._progress import shown_progress
-from dtsne._threads import limited_threads, resolve_n_jobs
+from dtsne._config import check_parameters, check_start
+from dtsne._embed import Given, fit
+from dtsne.optimize._calibration import CalibrationPlan
+from dtsne.optimize._descent import PAPER, SCALED, Rule
+from dtsne.runtime._digest import fingerprint
+from dtsne.runtime._kinds import is_tensor, kind_of
+from dtsne.runtime._logging import shown_messages
+from dtsne.runtime._progress import shown_progress
+from dtsne.runtime._threads import limited_threads, resolve_n_jobs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from dtsne._typing import FloatArray
+    from dtsne.runtime._typing import FloatArray
 
 _MIN_POINTS = 4
 
@@ -296,7 +296,7 @@ class DTSNE(
 
     def _check_data(self, X: Any, *, reset: bool = True) -> Any:
         if is_tensor(X):
-            from dtsne.gpu._input import check_tensor
+            from dtsne.data._prepare_torch import check_tensor
 
             tensor = check_tensor(X, _MIN_POINTS)
             return validate_data(self, tensor, skip_check_array=True, reset=reset)

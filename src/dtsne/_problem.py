@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtsne._affinities import floor_sigmas
-from dtsne._arrays import median, to_host
-from dtsne._calibration import Calibration
-from dtsne._data import needed_neighbors
-from dtsne._input import with_copies_apart
-from dtsne._kept import kept_lists
-from dtsne._order import inverse_of
+from dtsne._embedding import kept_lists
+from dtsne.affinity._base import floor_sigmas
+from dtsne.data._base import needed_neighbors
+from dtsne.data._prepare import with_copies_apart
+from dtsne.neighbors._reorder import inverse_of
+from dtsne.optimize._calibration import Calibration
+from dtsne.runtime._arrays import median, to_host
 
 if TYPE_CHECKING:
     from dtsne._backend import Backend
-    from dtsne._calibration import CalibrationPlan
-    from dtsne._data import Data
-    from dtsne._kept import Lists
-    from dtsne._progress import Progress
-    from dtsne._typing import FloatArray, IntArray
+    from dtsne._embedding import Lists
+    from dtsne.data._base import Data
+    from dtsne.optimize._calibration import CalibrationPlan
+    from dtsne.runtime._progress import Progress
+    from dtsne.runtime._typing import FloatArray, IntArray
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ from dtsne.cli._options import with_options
 from dtsne.cli._speech import Speech, say
 
 if TYPE_CHECKING:
-    from dtsne._typing import FloatArray
     from dtsne.datasets import Dataset
-    from dtsne.tables._table import TextArray
+    from dtsne.io._table import TextArray
+    from dtsne.runtime._typing import FloatArray
 
 # The second is also written as a table.
 _SETS = ("2D-density", "G3-d")
@@ -36,8 +36,8 @@ def demo(
     """
     with speech.heard(folder):
         from dtsne.cli import _outputs
+        from dtsne.io._columns import as_text
         from dtsne.tables import check_output
-        from dtsne.tables._columns import as_text
 
         names = ("three-gaussians.png", "digits.png", "digits.html", "cells.csv", "tsne.csv")
         gaussians, digits, page, cells, tsne = paths = [folder / name for name in names]

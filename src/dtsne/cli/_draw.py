@@ -14,18 +14,18 @@ from dtsne.cli._mistakes import mistakes
 from dtsne.cli._pages import as_ids
 from dtsne.cli._pictures import Radii
 from dtsne.cli._speech import printable
+from dtsne.io._names import unknown
 from dtsne.page import make_page
 from dtsne.tables import TableError
-from dtsne.tables._names import unknown
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from dtsne._labels import Groups
     from dtsne.cli._map_options import MapOptions
     from dtsne.cli._maps import MapFile
     from dtsne.cli._plot import Drawing
-    from dtsne.tables._table import Field
+    from dtsne.io._table import Field
+    from dtsne.labels._groups import Groups
 
 # Texts with more are no groups unless asked for.
 _MOST_GUESSED = 50

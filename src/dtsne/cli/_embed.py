@@ -15,7 +15,7 @@ from dtsne.cli._reading import InputOptions
 from dtsne.cli._running import stoppable
 from dtsne.cli._speech import Speech
 from dtsne.cli._usage import UsageError
-from dtsne.tables._formats import READ, WRITTEN, in_words
+from dtsne.io._formats import READ, WRITTEN, in_words
 
 _PANEL = "What is written"
 EXAMPLE = "Example: dtsne embed cells.csv --id cell --label type -o map.csv --plot map.png --report"

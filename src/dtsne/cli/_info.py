@@ -111,13 +111,13 @@ def _line(extra: str) -> str:
 
 
 def _threads() -> str:
-    from dtsne._threads import resolve_n_jobs
+    from dtsne.runtime._threads import resolve_n_jobs
 
     return f"{resolve_n_jobs(None)} used, of {os.cpu_count()} cores"
 
 
 def _memory() -> str:
-    from dtsne._memory import available_memory
+    from dtsne.runtime._memory import available_memory
 
     free = available_memory()
     return "not known" if free is None else f"{free / 2**30:.1f} GiB"

@@ -7,10 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dtsne._backend import CpuBackend
-from dtsne._threads import limited_threads, resolve_n_jobs
-from dtsne.account._build import Asked, account_from
-from dtsne.account._points import Known
-from dtsne.account._sources import source_of
 from dtsne.cli import _outputs
 from dtsne.cli._maps import JUDGED
 from dtsne.cli._matching import matched
@@ -18,19 +14,23 @@ from dtsne.cli._mistakes import mistakes
 from dtsne.cli._outputs import STDOUT
 from dtsne.cli._pages import page_of
 from dtsne.cli._speech import printable, say
+from dtsne.io._formats import WITH_COLUMNS
+from dtsne.report._build import Asked, account_from
+from dtsne.report._points import Known
+from dtsne.report._sources import source_of
+from dtsne.runtime._threads import limited_threads, resolve_n_jobs
 from dtsne.tables import TableError
-from dtsne.tables._formats import WITH_COLUMNS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from dtsne import DTSNE
-    from dtsne._typing import FloatArray
-    from dtsne.account import Account
     from dtsne.cli._quality import DataOptions, JudgementOptions, MatchedMapOptions
     from dtsne.cli._reading import InputOptions
+    from dtsne.io._table import TextArray
+    from dtsne.report import Account
+    from dtsne.runtime._typing import FloatArray
     from dtsne.tables import Table
-    from dtsne.tables._table import TextArray
 
 _LOGGER = logging.getLogger(__name__)
 

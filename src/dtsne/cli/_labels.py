@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtsne._colors import MOST_GROUPS
-from dtsne._labels import Groups, group_by
-from dtsne._naming import MOST_INTEGER_LABELS
+from dtsne.io._integers import has_gaps
+from dtsne.labels._format import MOST_INTEGER_LABELS
+from dtsne.labels._groups import Groups, group_by
+from dtsne.plots._palette import MOST_GROUPS
 from dtsne.tables import TableError
-from dtsne.tables._integers import has_gaps
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from dtsne.tables._table import Field
+    from dtsne.io._table import Field
 
 
 def as_groups(

@@ -12,8 +12,6 @@ import typer
 
 from dtsne import DTSNE, __version__
 from dtsne._accounting import is_tsne, map_name
-from dtsne._devices import device_for
-from dtsne._naming import renamed
 from dtsne.cli import _outputs
 from dtsne.cli._flags import in_flags
 from dtsne.cli._mistakes import UserError, mistakes
@@ -21,19 +19,21 @@ from dtsne.cli._outputs import STDOUT
 from dtsne.cli._pages import page_of
 from dtsne.cli._running import stop_code
 from dtsne.cli._speech import printable, say
+from dtsne.io._formats import WRITTEN
+from dtsne.labels._format import renamed
+from dtsne.runtime._devices import device_for
 from dtsne.scanpy._layout import entries_of, in_obs, known, params_of
 from dtsne.tables import TableError, check_output, write_h5ad, write_table
-from dtsne.tables._formats import WRITTEN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from dtsne._labels import Groups
-    from dtsne.account import Account
     from dtsne.cli._embed import Products
     from dtsne.cli._reading import InputOptions
+    from dtsne.io._table import Field
+    from dtsne.labels._groups import Groups
+    from dtsne.report import Account
     from dtsne.tables import Table
-    from dtsne.tables._table import Field
 
 _LOGGER = logging.getLogger(__name__)
 

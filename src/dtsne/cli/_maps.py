@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtsne.account import PointTable
 from dtsne.cli._numbers import check_size
+from dtsne.io._map_files import find_map
+from dtsne.report import PointTable
 from dtsne.scanpy._layout import in_obs
-from dtsne.tables._map_files import find_map
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from dtsne._typing import FloatArray, IntArray
-    from dtsne.tables._map_files import FoundMap
-    from dtsne.tables._table import Field, TextArray
+    from dtsne.io._map_files import FoundMap
+    from dtsne.io._table import Field, TextArray
+    from dtsne.runtime._typing import FloatArray, IntArray
 
 _OURS = "dtsne"
 # What `quality --points` calls the map that it judged, whoever made it.

@@ -6,18 +6,18 @@ import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from dtsne._messages import warn
+from dtsne.io._columns import as_text
+from dtsne.runtime._logging import warn
 from dtsne.tables import TableError, align
-from dtsne.tables._columns import as_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from dtsne._typing import IntArray
     from dtsne.cli._maps import MapFile
+    from dtsne.io._table import Field, TextArray
+    from dtsne.runtime._typing import IntArray
     from dtsne.tables import Table
-    from dtsne.tables._table import Field, TextArray
 
 _LOGGER = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from dtsne.cli._flags import INPUT_FLAGS, in_flags
 from dtsne.cli._speech import one_line
-from dtsne.tables._errors import TableError
+from dtsne.io._errors import TableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

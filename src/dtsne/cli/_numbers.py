@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dtsne.io._names import counted
 from dtsne.tables import TableError
-from dtsne.tables._names import counted
 
 if TYPE_CHECKING:
     from pathlib import Path

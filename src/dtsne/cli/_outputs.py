@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from dtsne._whole import whole_file
 from dtsne.cli._drawn import DPI, PAGES, PICTURES
 from dtsne.cli._usage import UsageError
+from dtsne.io._anndata import anndata_io
+from dtsne.io._files import format_of
+from dtsne.io._formats import WITH_COLUMNS, WRITTEN, in_words, suffixes_of
+from dtsne.io._pyarrow import arrow
 from dtsne.plots._axes import new_figure
+from dtsne.runtime._atomic import whole_file
 from dtsne.tables import TableError, check_output, write_table
-from dtsne.tables._anndata import anndata_io
-from dtsne.tables._files import format_of
-from dtsne.tables._formats import WITH_COLUMNS, WRITTEN, in_words, suffixes_of
-from dtsne.tables._pyarrow import arrow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from dtsne._typing import FloatArray
-    from dtsne.account import Account
-    from dtsne.tables._table import Field, TextArray
+    from dtsne.io._table import Field, TextArray
+    from dtsne.report import Account
+    from dtsne.runtime._typing import FloatArray
 
 _LOGGER = logging.getLogger(__name__)
 

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtsne._explore import explorable
 from dtsne.cli._labels import as_shown
 from dtsne.page._arrays import float_type
+from dtsne.page._from_report import explorable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from dtsne._typing import FloatArray
-    from dtsne.account import Account
+    from dtsne.io._table import TextArray
+    from dtsne.report import Account
+    from dtsne.runtime._typing import FloatArray
     from dtsne.tables import Table
-    from dtsne.tables._table import TextArray
 
 # More columns of numbers than this nobody chooses from; and a file that is larger, nobody mails.
 _MOST_COLUMNS, _MOST_BYTES = 50, 15e6

@@ -155,9 +155,9 @@ class FitOptions(Options):
     def model(self, **others: Any) -> DTSNE:
         """Return the estimator, if all that was asked for can be used."""
         from dtsne import DTSNE
-        from dtsne._parameters import check_parameters
-        from dtsne._threads import resolve_n_jobs
+        from dtsne._config import check_parameters
         from dtsne.cli._flags import in_flags
+        from dtsne.runtime._threads import resolve_n_jobs
 
         model = DTSNE(**{**self.values, **others})
         try:

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dtsne import plots
-from dtsne._radius_unit import factor_of_radii
 from dtsne.plots._panels import MOST_RATIOS
+from dtsne.report._radius_unit import factor_of_radii
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from dtsne._labels import Groups
-    from dtsne._typing import FloatArray
-    from dtsne.account import Account
+    from dtsne.labels._groups import Groups
+    from dtsne.report import Account
+    from dtsne.runtime._typing import FloatArray
 
 # Inches, as wide as a map by itself: the names of groups need the room.
 _PANEL_SIZE = 6.0

@@ -13,12 +13,12 @@ from dtsne.cli._flags import INPUT_FLAGS
 from dtsne.cli._options import Options, completing, separated
 from dtsne.cli._text_options import TEXT_HELP, check_format, check_text, typed_delimiter
 from dtsne.cli._usage import UsageError
-from dtsne.tables._formats import READ
+from dtsne.io._formats import READ
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from dtsne._labels import Groups
+    from dtsne.labels._groups import Groups
     from dtsne.tables import Table
 
 _LOGGER = logging.getLogger(__name__)
@@ -207,7 +207,7 @@ class InputOptions(Options):
         """Say that X was taken where principal components lie beside it."""
         if self.layer is not None or self.use_rep is not None or not self.is_anndata(path):
             return
-        from dtsne.tables._anndata import opened
+        from dtsne.io._anndata import opened
 
         with opened(path) as file:
             if _PCA in file.get("obsm", ()):

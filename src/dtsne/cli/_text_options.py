@@ -25,8 +25,8 @@ def typed_delimiter(given: str | None) -> str | None:
 def check_text(delimiter: str | None, decimal: str | None, flags: Mapping[str, str]) -> None:
     """Refuse what divides no cells, and what no number has."""
     from dtsne.cli._flags import in_flags
+    from dtsne.io._options import Options as ReadOptions
     from dtsne.tables import TableError
-    from dtsne.tables._options import Options as ReadOptions
 
     try:
         ReadOptions(delimiter=typed_delimiter(delimiter), decimal=decimal)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from dtsne._typing import FloatArray
+    from dtsne.runtime._typing import FloatArray
 
 CYTOF_COFACTOR = 5  # the usual one for mass cytometry
 

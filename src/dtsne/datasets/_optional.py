@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 
-from dtsne._optional import optional
+from dtsne.runtime._optional import optional
 
 for_download = partial(optional, extra="data", purpose="downloading this data set")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.random import Generator
 
-    from dtsne._typing import FloatArray
+    from dtsne.runtime._typing import FloatArray
 
 Shape: TypeAlias = tuple[int, int]
 

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dtsne._kinds import on_host
+from dtsne.runtime._kinds import on_host
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import ArrayLike
 
-    from dtsne._typing import FloatArray
+    from dtsne.runtime._typing import FloatArray
 
 
 def check_maps(maps: Mapping[str, ArrayLike]) -> dict[str, FloatArray]:

@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtsne._colors import color_limits
-from dtsne._dates import are_dates, are_days, as_dates, as_milliseconds
-from dtsne._kinds import on_host
-from dtsne._labels import Groups, group_by
-from dtsne._naming import MOST_INTEGER_LABELS, is_missing, shortened, shown_text
+from dtsne.labels._dates import are_dates, are_days, as_dates, as_milliseconds
+from dtsne.labels._format import MOST_INTEGER_LABELS, is_missing, shortened, shown_text
+from dtsne.labels._groups import Groups, group_by
 from dtsne.page._arrays import float_type, integer_type, packed, packed_texts
+from dtsne.plots._palette import color_limits
+from dtsne.runtime._kinds import on_host
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from dtsne._typing import FloatArray
+    from dtsne.runtime._typing import FloatArray
 
 # More categories than this have no colour of their own: the page draws the rest as "other".
 MAX_CATEGORIES = 50

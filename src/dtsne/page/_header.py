@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtsne._colors import DARK, LIGHT, SINGLE, categorical_colors
 from dtsne.page._align import aligned, check_maps
 from dtsne.page._arrays import packed, packed_texts
 from dtsne.page._columns import MAX_CATEGORIES, as_array
 from dtsne.page._of_maps import as_notes, encode_account, encode_columns
+from dtsne.plots._palette import DARK, LIGHT, SINGLE, categorical_colors
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import ArrayLike
 
-    from dtsne._colors import Ground
+    from dtsne.plots._palette import Ground
 
 
 def make_header(

@@ -34,7 +34,7 @@ class Page:
 
     def save(self, path: str | PathLike[str]) -> Path:
         """Write the page to a file, and return its path."""
-        from dtsne._whole import whole_file
+        from dtsne.runtime._atomic import whole_file
 
         path = Path(path)
         with whole_file(path) as part:

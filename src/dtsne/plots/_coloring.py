@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from dtsne import _colors
-from dtsne._kinds import on_host
-from dtsne._labels import Groups, by_name, group_by
+from dtsne.labels._groups import Groups, by_name, group_by
+from dtsne.plots import _palette as _colors
 from dtsne.plots._colormaps import diverging_colormap, rgb, sequential_colormap
 from dtsne.plots._inputs import check_names, check_values
 from dtsne.plots._raster import Grid, mean_per_pixel
+from dtsne.runtime._kinds import on_host
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.colors import Colormap
 
-    from dtsne._typing import FloatArray
+    from dtsne.runtime._typing import FloatArray
 
 Mask: TypeAlias = np.ndarray[Any, np.dtype[np.bool_]]
 

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtsne._colors import LIGHT
+from dtsne.plots._palette import LIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from matplotlib.colors import Colormap
 
-    from dtsne._colors import Ground
-    from dtsne._typing import FloatArray
+    from dtsne.plots._palette import Ground
+    from dtsne.runtime._typing import FloatArray
 
 
 def rgb(colors: Iterable[Any]) -> FloatArray:

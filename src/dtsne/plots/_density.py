@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtsne._colors import LIGHT
 from dtsne.plots._axes import ink
 from dtsne.plots._coloring import ColorOptions, by_values
 from dtsne.plots._inputs import check_map, check_radii, check_unit
+from dtsne.plots._palette import LIGHT
 from dtsne.plots._scatter import scatter_map
 from dtsne.plots._ticks import factor_ticks, radius_ticks
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike
 
-    from dtsne._typing import FloatArray, IntArray
+    from dtsne.runtime._typing import FloatArray, IntArray
 
 # Circles are chosen among so many points.
 _CANDIDATES = 2_000

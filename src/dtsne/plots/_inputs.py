@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtsne._kinds import on_host
-from dtsne._labels import by_name
-from dtsne._naming import is_missing, is_whole, shown_text
+from dtsne.labels._format import is_missing, is_whole, shown_text
+from dtsne.labels._groups import by_name
+from dtsne.runtime._kinds import on_host
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike
 
-    from dtsne._typing import FloatArray
+    from dtsne.runtime._typing import FloatArray
 
 
 def check_map(Y: ArrayLike, name: str = "Y") -> FloatArray:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtsne._naming import shortened
+from dtsne.labels._format import shortened
 from dtsne.plots._coloring import Categories, Coloring
 
 if TYPE_CHECKING:
-    from dtsne._typing import IntArray
+    from dtsne.runtime._typing import IntArray
 
 _MISSING_NAME = "missing"
 # Characters of a name.

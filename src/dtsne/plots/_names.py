@@ -12,7 +12,7 @@ from matplotlib.patheffects import AbstractPathEffect, Stroke
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox, IdentityTransform
 
-from dtsne._naming import shortened
+from dtsne.labels._format import shortened
 from dtsne.plots._axes import ink
 from dtsne.plots._places import Places, free_boxes, spread_boxes
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from dtsne._typing import FloatArray
+    from dtsne.runtime._typing import FloatArray
 
 _WIDTH = 18  # characters, after which a name is broken
 _LINES = 3

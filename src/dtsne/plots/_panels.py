@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from dtsne._labels import group_by
+from dtsne.labels._groups import group_by
 from dtsne.plots._axes import ink, is_dark, new_figure
 from dtsne.plots._coloring import ColorOptions, choose_coloring
 from dtsne.plots._inputs import check_map
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import ArrayLike
 
-    from dtsne._typing import FloatArray
+    from dtsne.runtime._typing import FloatArray
 
 # Radii of more groups than this are given as a range, as they would not fit above a map.
 MOST_RATIOS = 6

@@ -9,7 +9,7 @@ import numpy as np
 from dtsne.plots._style import local_density
 
 if TYPE_CHECKING:
-    from dtsne._typing import FloatArray, IntArray
+    from dtsne.runtime._typing import FloatArray, IntArray
 
 # More names than this hide the map; then the largest groups are named, and a legend lists all.
 MOST_NAMES = 30

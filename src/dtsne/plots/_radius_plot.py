@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtsne._colors import DARK, LIGHT
 from dtsne.plots._axes import equal_aspect, given_or_new, ink, is_dark, size_in_inches, write_title
 from dtsne.plots._coloring import Coloring, ColorOptions, choose_coloring
 from dtsne.plots._colormaps import sequential_colormap
 from dtsne.plots._inputs import check_unit, check_values
 from dtsne.plots._legends import draw_legend, style_colorbar
+from dtsne.plots._palette import DARK, LIGHT
 from dtsne.plots._style import point_style
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike
 
-    from dtsne._typing import FloatArray
+    from dtsne.runtime._typing import FloatArray
 
 _HEXAGONS_ABOVE = 5_000
 

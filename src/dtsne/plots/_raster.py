@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 if TYPE_CHECKING:
-    from dtsne._typing import FloatArray, IntArray
+    from dtsne.runtime._typing import FloatArray, IntArray
 
 RasterScale: TypeAlias = Literal["log", "equalize"]
 # Above this a scatter is slow to draw, and its transparency too coarse to show densities.

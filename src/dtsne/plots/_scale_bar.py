@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dtsne._radius_unit import factor_of_radii
 from dtsne.plots._axes import given_or_new, ink
 from dtsne.plots._inputs import check_unit, check_values
 from dtsne.plots._ticks import round_down
+from dtsne.report._radius_unit import factor_of_radii
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike
 
-    from dtsne._typing import FloatArray
     from dtsne.plots._raster import RasterScale
+    from dtsne.runtime._typing import FloatArray
 
 # Above this, a vector file (PDF, SVG) holds the points as an image.
 _EMBED_ABOVE = 5_000

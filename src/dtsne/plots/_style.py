@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from dtsne._typing import FloatArray
+    from dtsne.runtime._typing import FloatArray
 
 # Diameters in points (1/72 inch): below, a point is lost; above, it looks like a symbol.
 _DIAMETERS = (1.4, 6.0)

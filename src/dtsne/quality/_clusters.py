@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from dtsne._labels import Groups
-    from dtsne._typing import FloatArray, IntArray
+    from dtsne.labels._groups import Groups
+    from dtsne.runtime._typing import FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from dtsne._typing import FloatArray
+    from dtsne.runtime._typing import FloatArray
 
 # Of a typical length: points that are nearer differ by rounding alone, as copies do that went
 # through somebody's principal components in float32.

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from dtsne._arrays import to_host
 from dtsne.quality._correlation import is_constant, pearson, pearson_of_sums
 from dtsne.quality._inputs import (
     DEFAULT_MAX_ROWS,
@@ -17,11 +16,12 @@ from dtsne.quality._inputs import (
     check_spaces,
 )
 from dtsne.quality._search import Neighborhoods, find_neighborhoods
+from dtsne.runtime._arrays import to_host
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from dtsne._typing import FloatArray
+    from dtsne.runtime._typing import FloatArray
 
 NeighborChoice: TypeAlias = Literal["own", "shared"]
 RadiusComparison: TypeAlias = Literal["ratio", "log", "rank"]

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from dtsne._arrays import namespace_of
-from dtsne._devices import device_for
-from dtsne._kinds import is_tensor
-from dtsne._labels import group_by
+from dtsne.labels._groups import group_by
+from dtsne.runtime._arrays import namespace_of
+from dtsne.runtime._devices import device_for
+from dtsne.runtime._kinds import is_tensor
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import ArrayLike
 
-    from dtsne._labels import Groups
-    from dtsne._typing import IntArray
+    from dtsne.labels._groups import Groups
+    from dtsne.runtime._typing import IntArray
 
 Metric: TypeAlias = Literal["euclidean", "cosine", "correlation"]
 RandomState: TypeAlias = int | np.random.Generator | None
@@ -167,7 +167,7 @@ def _check_points(values: ArrayLike, name: str, device: Any) -> Any:
 def _as_numbers(values: ArrayLike, name: str, device: Any) -> Any:
     """Return an array, or a tensor on a device, in float64."""
     if device is not None and is_tensor(values):
-        from dtsne.gpu._input import as_tensor
+        from dtsne.data._prepare_torch import as_tensor
 
         raw = as_tensor(values).detach()
         is_real = not raw.is_complex()

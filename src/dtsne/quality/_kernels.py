@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dtsne._compile import compiled
-from dtsne._threads import for_rows
+from dtsne.runtime._jit import compiled
+from dtsne.runtime._threads import for_rows
 
 if TYPE_CHECKING:
-    from dtsne._typing import FloatArray, IntArray
+    from dtsne.runtime._typing import FloatArray, IntArray
 
 # Rows that share a pass over the points, and points that stay in the cache for it.
 _ROWS_PER_BLOCK = 8

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtsne._arrays import to_host
+from dtsne.runtime._arrays import to_host
 
 if TYPE_CHECKING:
-    from dtsne._typing import FloatArray, IntArray
+    from dtsne.runtime._typing import FloatArray, IntArray
 
 
 # Differences of coordinates that are held at once.
@@ -34,12 +34,12 @@ def distances_between(points: Any, rows: IntArray, others: IntArray) -> FloatArr
 def data_neighbors(
     points: Any, k: int, *, queries: IntArray | None = None
 ) -> tuple[IntArray, FloatArray]:
-    """Find the k nearest other points of rows; see :func:`dtsne._neighbors.nearest_neighbors`."""
+    """Find the k nearest other points of rows; see `dtsne.neighbors._exact`."""
     if isinstance(points, np.ndarray):
-        from dtsne._neighbors import nearest_neighbors
+        from dtsne.neighbors._exact import nearest_neighbors
 
         return nearest_neighbors(points, k, queries=queries)
-    from dtsne.gpu import _quality
+    from dtsne.quality import _quality_torch as _quality
 
     return _quality.neighbors(points, k, queries)
 
@@ -51,7 +51,7 @@ def ranks(points: Any, rows: IntArray, neighbors: IntArray) -> IntArray:
 
         columns = np.ascontiguousarray(points.T)
         return _kernels.ranks(columns, rows.astype(np.int64), neighbors.astype(np.int64))
-    from dtsne.gpu import _quality
+    from dtsne.quality import _quality_torch as _quality
 
     return _quality.ranks(points, rows, neighbors)
 
@@ -62,6 +62,6 @@ def pair_sums(X: Any, Y: Any, n_offsets: int, shift_x: float, shift_y: float) ->
         from dtsne.quality import _kernels
 
         return _kernels.pair_sums(X, Y, n_offsets, shift_x, shift_y)
-    from dtsne.gpu import _quality
+    from dtsne.quality import _quality_torch as _quality
 
     return _quality.pair_sums(X, Y, n_offsets, shift_x, shift_y)

@@ -21,8 +21,8 @@ from dtsne.quality._search import Neighborhoods, find_neighborhoods, map_neighbo
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from dtsne._typing import FloatArray, IntArray
     from dtsne.quality._inputs import Spaces
+    from dtsne.runtime._typing import FloatArray, IntArray
 
 
 def trustworthiness(

@@ -11,7 +11,7 @@ from dtsne.quality._inputs import RandomState, Spaces, choose_rows
 from dtsne.quality._loops import data_neighbors
 
 if TYPE_CHECKING:
-    from dtsne._typing import FloatArray, IntArray
+    from dtsne.runtime._typing import FloatArray, IntArray
 
 # In more dimensions than this a tree visits most points, and comparing with all is faster.
 _MAX_TREE_DIMENSIONS = 8

@@ -22,7 +22,7 @@ from dtsne.quality._search import find_neighborhoods
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from dtsne._labels import Groups
+    from dtsne.labels._groups import Groups
     from dtsne.quality._inputs import Spaces
     from dtsne.quality._search import Neighborhoods
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtsne._colors import LIGHT
 from dtsne.plots import categorical_colors
 from dtsne.plots._axes import new_figure
+from dtsne.plots._palette import LIGHT
 from dtsne.reproduce import _theory
 from dtsne.reproduce._measures import PAPER, SYMBOLS
 from dtsne.reproduce._run import drawn_set
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from dtsne._typing import FloatArray, IntArray
     from dtsne.reproduce._run import Outcomes
     from dtsne.reproduce._sets import Drawn
+    from dtsne.runtime._typing import FloatArray, IntArray
 
 _DPI = 110
 _PANEL_INCHES = 2.9

@@ -7,14 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import dtsne.quality
-from dtsne import _neighbors, _threads
+from dtsne.neighbors import _exact as _neighbors
 from dtsne.quality import evaluate
 from dtsne.reproduce import _theory
 from dtsne.reproduce._results import digest_of_files
+from dtsne.runtime import _threads
 
 if TYPE_CHECKING:
-    from dtsne._typing import FloatArray
     from dtsne.reproduce._sets import Drawn
+    from dtsne.runtime._typing import FloatArray
 
 # The measures of the paper first.
 SYMBOLS = {

@@ -21,7 +21,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from dtsne._typing import FloatArray
+    from dtsne.runtime._typing import FloatArray
 
 
 @dataclass(frozen=True)

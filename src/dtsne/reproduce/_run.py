@@ -17,7 +17,7 @@ from dtsne.reproduce.methods import METHODS, Missing, digest_of_adapter
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from dtsne._typing import FloatArray
+    from dtsne.runtime._typing import FloatArray
 
 _LOGGER = logging.getLogger(__name__)
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dtsne._data import principal_components
+from dtsne.data._base import principal_components
 from dtsne.datasets import load
 
 if TYPE_CHECKING:
-    from dtsne._typing import FloatArray, IntArray
+    from dtsne.runtime._typing import FloatArray, IntArray
 
 N_COMPONENTS = 50  # "we project it to its first 50 principal components"
 N_REAL = 5000  # "a random subset of 5000 samples"

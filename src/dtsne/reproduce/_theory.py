@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dtsne._neighbors import nearest_neighbors
+from dtsne.neighbors._exact import nearest_neighbors
 
 if TYPE_CHECKING:
-    from dtsne._typing import FloatArray
+    from dtsne.runtime._typing import FloatArray
 
 N_NEAREST = 15
 N_RATIOS = 100_000

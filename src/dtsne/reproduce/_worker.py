@@ -22,7 +22,7 @@ from dtsne.reproduce.methods import METHODS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from dtsne._typing import FloatArray
+    from dtsne.runtime._typing import FloatArray
 
 # The rehearsal that imports and compiles, which is not counted.
 _N_AXES_REHEARSED = 10

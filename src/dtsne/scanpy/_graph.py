@@ -16,7 +16,7 @@ from dtsne.scanpy._representation import N_PCS, missing
 
 if TYPE_CHECKING:
     from dtsne._estimator import DTSNE
-    from dtsne._typing import FloatArray
+    from dtsne.runtime._typing import FloatArray
     from dtsne.scanpy._representation import Representation
 
 _LOGGER = logging.getLogger(__name__)
@@ -107,10 +107,10 @@ def usable_neighbors(graph: Graph, data: Representation, model: DTSNE) -> Any:
 def _checked(graph: Graph, data: Representation, model: DTSNE) -> Any:
     from scipy.sparse import issparse
 
-    from dtsne._data import needed_neighbors
-    from dtsne._given_neighbors import graph_of
-    from dtsne._metrics import METRICS
-    from dtsne._threads import limited_threads, resolve_n_jobs
+    from dtsne.data._base import needed_neighbors
+    from dtsne.data._metrics import METRICS
+    from dtsne.data._precomputed import graph_of
+    from dtsne.runtime._threads import limited_threads, resolve_n_jobs
 
     if model.metric in METRICS:
         raise _PoorGraphError(f"{graph.place} is not used for metric={model.metric!r}.")
@@ -141,8 +141,8 @@ def _compare(
     graph: Graph, neighbors: Any, coordinates: FloatArray, n_needed: int, place: str
 ) -> None:
     """Refuse a graph whose distances are not those of the coordinates, or not the nearest."""
-    from dtsne._data import RECALL
-    from dtsne._neighbors import nearest_neighbors, share_found
+    from dtsne.data._base import RECALL
+    from dtsne.neighbors._exact import nearest_neighbors, share_found
 
     n = len(coordinates)
     rows = np.sort(np.random.default_rng(0).choice(n, min(n, _N_SAMPLED), replace=False))
@@ -168,7 +168,7 @@ def _compare(
 
 def _coordinates(data: Representation, metric: str) -> FloatArray:
     """Return the points as the method sees them, between which distances are Euclidean."""
-    from dtsne._input import prepare
+    from dtsne.data._prepare import prepare
 
     X = data.X if hasattr(data.X, "toarray") else np.asarray(data.X, np.float64)
     points: Any = prepare(X, metric=metric, n_pcs=data.n_pcs)

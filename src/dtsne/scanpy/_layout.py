@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from dtsne._estimator import DTSNE
-    from dtsne.account import Account
-    from dtsne.account._tables import AccountTable
+    from dtsne.report import Account
+    from dtsne.report._tables import AccountTable
 
 # What does not change the map, or cannot be kept in a file.
 _NOT_KEPT = frozenset({"callback", "checkpoint", "n_jobs", "neighbors", "verbose"})

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtsne._memory import check_memory
+from dtsne.runtime._memory import check_memory
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -8,7 +8,7 @@ import warnings
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from dtsne._labels import group_by
+from dtsne.labels._groups import group_by
 from dtsne.scanpy._graph import graph_in, representation_of, usable_neighbors
 from dtsne.scanpy._layout import entries_of, is_ours
 from dtsne.scanpy._representation import missing, represent
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from dtsne._estimator import DTSNE
-    from dtsne._labels import Groups
+    from dtsne.labels._groups import Groups
     from dtsne.scanpy._layout import Entries
     from dtsne.scanpy._representation import Representation
 
@@ -126,8 +126,8 @@ def dtsne(
     >>> dtsne(adata, perplexity=30, groupby="bulk_labels")  # doctest: +SKIP
     >>> sc.pl.embedding(adata, "dtsne", color="dtsne_log_radius")  # doctest: +SKIP
     """
-    from dtsne._messages import shown_messages
     from dtsne.quality._inputs import check_count
+    from dtsne.runtime._logging import shown_messages
 
     _check_anndata(adata, copy=copy)
     key = _checked_key(key_added)
@@ -156,8 +156,8 @@ def dtsne(
 
 def _model(parameters: dict[str, Any], *, random_state: Any, n_jobs: int | None) -> DTSNE:
     """Make the model, refusing parameters that cannot be used."""
+    from dtsne._config import check_parameters
     from dtsne._estimator import DTSNE
-    from dtsne._parameters import check_parameters
 
     _check_names(parameters, set(DTSNE().get_params()))
     model = DTSNE(**parameters, random_state=random_state, n_jobs=n_jobs)

@@ -13,7 +13,7 @@ import numpy as np
 from dtsne.reproduce.methods._programs import call, described, required
 
 if TYPE_CHECKING:
-    from dtsne._typing import FloatArray
+    from dtsne.runtime._typing import FloatArray
 
 _VARIABLE = "DENSNE"
 # Points, dimensions, θ, perplexity, dimensions of the map, iterations, share of them with

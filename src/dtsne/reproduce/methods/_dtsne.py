@@ -11,7 +11,7 @@ import dtsne
 from dtsne.reproduce._results import digest_of_files
 
 if TYPE_CHECKING:
-    from dtsne._typing import FloatArray
+    from dtsne.runtime._typing import FloatArray
 
 
 @dataclass(frozen=True)

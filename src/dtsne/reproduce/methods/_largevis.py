@@ -13,7 +13,7 @@ from dtsne.reproduce.methods._method import versions
 from dtsne.reproduce.methods._programs import call, described, named_by
 
 if TYPE_CHECKING:
-    from dtsne._typing import FloatArray
+    from dtsne.runtime._typing import FloatArray
 
 _VARIABLE = "LARGEVIS"
 

@@ -10,7 +10,7 @@ import numpy as np
 from dtsne.reproduce.methods._method import LibraryMethod
 
 if TYPE_CHECKING:
-    from dtsne._typing import FloatArray
+    from dtsne.runtime._typing import FloatArray
 
 
 def _tsne(X: FloatArray, seed: int, *, perplexity: float, step_divisor: float) -> FloatArray:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from dtsne._typing import FloatArray
+    from dtsne.runtime._typing import FloatArray
 
 
 class Missing(Exception):  # noqa: N818 - a finding to report, not an error

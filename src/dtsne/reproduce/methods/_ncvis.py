@@ -17,7 +17,7 @@ from dtsne.reproduce.methods._method import Missing
 from dtsne.reproduce.methods._programs import call, required
 
 if TYPE_CHECKING:
-    from dtsne._typing import FloatArray
+    from dtsne.runtime._typing import FloatArray
 
 _VARIABLE = "NCVIS_PYTHON"
 # One thread: with more of them its maps differ from run to run.

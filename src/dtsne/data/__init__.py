@@ -1,0 +1,1 @@
+"""What comes in: points, distances or neighbours, in one unit."""

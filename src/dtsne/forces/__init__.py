@@ -1,0 +1,1 @@
+"""Attraction and repulsion: the gradient of KL."""

@@ -1,0 +1,80 @@
+"""The repulsive half of the objective on a device, by a sum over all pairs.
+
+Points are four numbers (2y, s), unused axes 0: with D = (2y_i − 2y_j, s_i + s_j) and S = s_i + s_j,
+
+* w_ij = S² / |D|²,
+* the force on point i is Σ_j γ_ij w_ij² (y_i − y_j) = Σ_j 2 (2y_i − 2y_j) w_ij / |D|².
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+
+from dtsne.runtime._triton import runs_triton
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+# Pairs that the plain sum works on at a time: some 8 numbers of 4 bytes each.
+_PAIRS_AT_ONCE = 2**23
+
+
+def exact_repulsion(points: Tensor, *, n_axes: int = 3) -> tuple[Tensor, Tensor]:
+    """Push every point away from all others.
+
+    Parameters
+    ----------
+    points : Tensor of shape (n, 4)
+        (2y, s) of every point, unused axes 0.
+    n_axes : int
+        How many axes are in use: the others are not computed.
+
+    Returns
+    -------
+    forces : Tensor of shape (n, 3), of the type of the points
+        Σ_j γ_ij w_ij² (y_i − y_j), which divided by Z is Σ_j q_ij γ_ij w_ij (y_i − y_j).
+    sums : Tensor of shape (n,), float64
+        Σ_{j≠i} w_ij of every point; their sum is Z.
+    """
+    return _repulsion(None, points, n_axes)
+
+
+def repulsion_of_rows(rows: Tensor, points: Tensor, *, n_axes: int = 3) -> tuple[Tensor, Tensor]:
+    """Force on some of the points, of shape (len(rows), 3), and their sums."""
+    return _repulsion(rows, points, n_axes)
+
+
+def _repulsion(rows: Tensor | None, points: Tensor, n_axes: int) -> tuple[Tensor, Tensor]:
+    if runs_triton(points) and points.dtype == torch.float32:
+        from dtsne.forces import _exact_triton as _repulsion_triton
+
+        return _repulsion_triton.repulsion_of_rows(rows, points, n_axes)
+    if rows is None:
+        rows = torch.arange(len(points), device=points.device)
+    return repulsion_plainly(rows, points, n_axes)
+
+
+def repulsion_plainly(rows: Tensor, points: Tensor, n_axes: int) -> tuple[Tensor, Tensor]:
+    """Do the same without Triton, for some rows at a time and in the type of the points."""
+    forces = points.new_zeros((len(rows), 3))
+    sums = torch.empty(len(rows), dtype=torch.float64, device=points.device)
+    at_once = max(1, _PAIRS_AT_ONCE // len(points))
+    for first in range(0, len(rows), at_once):
+        of_these = slice(first, first + at_once)
+        i = rows[of_these]
+        own = points[i]
+        squared_scale = (own[:, 3:] + points[:, 3]).square_()
+        divisor = squared_scale.clone()
+        for axis in range(n_axes):
+            divisor += (own[:, axis, None] - points[:, axis]).square_()
+        w = squared_scale.div_(divisor)
+        # Left out rather than taken off the sum, of which 1 may be the larger part by far.
+        w.scatter_(1, i[:, None], 0.0)
+        sums[of_these] = w.sum(dim=1, dtype=torch.float64)
+        push = w.div_(divisor)
+        for axis in range(n_axes):
+            difference = own[:, axis, None] - points[:, axis]
+            forces[of_these, axis] = 2.0 * (push * difference).sum(dim=1)
+    return forces, sums

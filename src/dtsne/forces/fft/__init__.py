@@ -1,0 +1,1 @@
+"""Repulsion in linear time."""

@@ -1,0 +1,133 @@
+"""Maps read back, ours and those of other tools, and matched with their data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dtsne.io._columns import as_text
+from dtsne.io._errors import TableError
+from dtsne.io._map_files import find_map
+from dtsne.io._names import counted, listed
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Sequence
+
+    from dtsne.io._table import Field, TextArray
+    from dtsne.runtime._typing import FloatArray, IntArray
+
+
+def read_embedding(
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002
+    columns: Sequence[str] | None = None,
+    id_column: str | None = None,
+    key: str | None = None,
+    header: bool | None = None,
+    delimiter: str | None = None,
+    decimal: str | None = None,
+) -> tuple[FloatArray, TextArray | None]:
+    """Read a map of one to three dimensions, also one that another tool wrote.
+
+    Parameters
+    ----------
+    path : path-like
+        A csv, tsv, parquet, feather, npy, npz or h5ad file.
+    format : str, optional
+        By default that of the suffix.
+    columns : sequence of str, optional
+        The columns of the coordinates. By default ``dtsne_1``, ``dtsne_2`` …; else the only ones
+        whose names differ by a number at the end (``UMAP1``, ``UMAP2``); else x, y (and z); else
+        all columns of numbers, if they are two or three, or the only one.
+    id_column : str, optional
+        The column that names the points; by default one called id, cell, barcode or index, or the
+        one that the format has a place for.
+    key : str, optional
+        For npz the array, for h5ad the entry of ``obsm``, that holds the map. By default the only
+        one that can be, or ours.
+    header, delimiter, decimal : optional
+        For csv and tsv, as in :func:`read_table`.
+
+    Returns
+    -------
+    Y : ndarray of shape (n, 1), (n, 2) or (n, 3)
+        The map.
+    ids : ndarray of str, shape (n,), or None
+        The names of its points.
+
+    Raises
+    ------
+    TableError, OSError, ImportError
+        As :func:`read_table`.
+    """
+    found = find_map(
+        path,
+        format=format,
+        columns=columns,
+        id_column=id_column,
+        key=key,
+        header=header,
+        delimiter=delimiter,
+        decimal=decimal,
+    )
+    return found.Y, found.ids
+
+
+def align(ids_of_data: Sequence[Any] | Field, ids_of_map: Sequence[Any] | Field) -> IntArray:
+    """Return the order that brings the points of a map to those of its data.
+
+    Parameters
+    ----------
+    ids_of_data, ids_of_map : sequences of length n
+        The names of the points, each of them once, in any order.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        `order`, with ``ids_of_map[order] == ids_of_data``; ``Y[order]`` are the rows of the data.
+
+    Raises
+    ------
+    TableError
+        If an id occurs twice, or only on one side.
+
+    Examples
+    --------
+    >>> from dtsne.tables import align
+    >>> align(["a", "b", "c"], ["c", "a", "b"])
+    array([1, 2, 0])
+    """
+    data, points = as_text(ids_of_data), as_text(ids_of_map)
+    place = _places(points, "the map")
+    _places(data, "the data")
+    missing = [name for name in data if name not in place]
+    known = set(data)
+    unexpected = [name for name in points if name not in known]
+    if missing or unexpected:
+        parts = [
+            f"{counted(len(names), f'id of {one} is', f'ids of {one} are')} not in {other} "
+            f"({listed(names, 3)})"
+            for names, one, other in (
+                (missing, "the data", "the map"),
+                (unexpected, "the map", "the data"),
+            )
+            if names
+        ]
+        raise TableError(
+            f"{' and '.join(parts)}; give the map of these data, or name the right column of ids."
+        )
+    return np.array([place[name] for name in data], dtype=np.intp)
+
+
+def _places(ids: TextArray, what: str) -> dict[str, int]:
+    place = {name: i for i, name in enumerate(ids)}
+    if len(place) < len(ids):
+        again = next(name for i, name in enumerate(ids) if place[name] != i)
+        raise TableError(
+            f"the id {again!r} occurs more than once in {what}, so that points cannot be matched; "
+            "make the ids unique, or leave them out if the order is the same."
+        )
+    return place

@@ -1,0 +1,1 @@
+"""The nearest neighbours of each point."""

@@ -1,0 +1,201 @@
+"""Nearest neighbours on the device: exact, and beyond some number of points by inverted lists.
+
+Both are one search. Points lie in lists (one for all, or one for each cell of a k-means), and all
+points of a list are compared with those of some lists together, by a product of two matrices. Of
+every row of it only the smallest values are kept; on a GPU the matrix never is in memory
+(`_neighbors_triton`). Exact distances of these few give the result, and rows for which the rounding
+of the product may have hidden a neighbour are compared with all points directly.
+
+Twin of :mod:`dtsne.neighbors._exact` and :mod:`dtsne.neighbors._ivf`.
+"""
+
+from __future__ import annotations
+
+import logging
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import torch
+
+from dtsne.neighbors._ivf_torch import (
+    cells_to_visit,
+    divide,
+    nearest_cells,
+    number_to_train,
+    one_cell,
+    padded_width,
+    spread_out,
+)
+from dtsne.neighbors._keys_torch import NO_KEY, keys_of, nearest_of_all, surely_nearest, unpack
+from dtsne.runtime._device_torch import free_memory
+from dtsne.runtime._session_torch import on_its_device
+from dtsne.runtime._triton import runs_triton
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from dtsne.neighbors._ivf_torch import Lists
+
+_LOGGER = logging.getLogger(__name__)
+
+# All pairs of so many are some 40·10⁹, a few tenths of a second; making cells, choosing among them
+# and measuring the recall takes as long.
+_MAX_EXACT = 200_000
+# Rows whose true neighbours are found to measure the recall.
+_N_SAMPLED = 500
+# Bytes that intermediate results may take at a time, and the share of what is free. The rows of a
+# GiB keep a large GPU busy; how many are worked on at once changes no result.
+_SCRATCH, _LEAST_SCRATCH, _FREE_SHARE = 2**31, 2**26, 1 / 8
+# Selected beyond what is wanted by the products in plain PyTorch, as they cannot tell neighbours of
+# almost the same distance: a share of k, and a few.
+_SPARE_SHARE, _SPARE = 8, 8
+# float32 less these bits is exact in TF32.
+_LOW_BITS = 2**13 - 1
+
+
+@on_its_device  # as a report asks for neighbours outside of a fit
+def nearest(points: Tensor, k: int, *, recall: float = 0.99) -> tuple[Tensor, Tensor, float]:
+    """Find the k nearest other points of each row, or most of them where there are many points.
+
+    Parameters
+    ----------
+    points : Tensor of float32, shape (n, d)
+    k : int
+        At most n − 1.
+    recall : float
+        Share of the true neighbours to find, where not all are.
+
+    Returns
+    -------
+    indices : Tensor of int32, shape (n, k)
+    distances : Tensor of float32, shape (n, k)
+        Sorted by distance, then by index. A row is not its own neighbour; its copies are.
+    recall : float
+        Share of the true neighbours found: 1 if the search is exact, else measured on a sample.
+    """
+    n = len(points)
+    if not 1 <= k <= n - 1:
+        raise ValueError(f"k={k} neighbours asked of {n} points; it has to be from 1 to {n - 1}.")
+    indices = torch.empty((n, k), dtype=torch.int32, device=points.device)
+    distances = torch.empty((n, k), dtype=torch.float32, device=points.device)
+    scratch = scratch_of(free_memory(points.device))
+    if n > _MAX_EXACT:
+        found = _search_lists(points, recall, indices, distances, scratch)
+        if found is not None:
+            return indices, distances, found
+    itself = torch.zeros((1, 1), dtype=torch.int32, device=points.device)
+    _search(one_cell(points), itself, indices, distances, scratch)
+    return indices, distances, 1.0
+
+
+def scratch_of(free: int | None) -> int:
+    """Bytes that intermediate results may take where so many are free, if that is known."""
+    if free is None:
+        return _SCRATCH
+    return min(_SCRATCH, max(_LEAST_SCRATCH, int(_FREE_SHARE * free)))
+
+
+def peak_bytes(n: int, d: int, k: int, free: int | None = None) -> int:
+    """Estimate the memory on the device that `nearest` takes at its peak, with its result."""
+    result = 8 * n * k
+    # Points with columns of zeros; their order, cells and bounds.
+    points = 4 * n * padded_width(d) + 64 * n
+    if n > _MAX_EXACT:
+        # Gathered in order of their cells, or some of them to find these.
+        points += 4 * d * max(n, 3 * number_to_train(n))
+    # Comparing all rows at once takes no more than that.
+    scratch = min(scratch_of(free), 16 * n * (n + 2 * k * padded_width(d)))
+    # Where it is sorted, PyTorch takes as much again.
+    return result + points + 2 * scratch
+
+
+def _search_lists(
+    points: Tensor, recall: float, indices: Tensor, distances: Tensor, scratch: int
+) -> float | None:
+    """Find most neighbours; return the share, or None if that is more work than to find all."""
+    rows = spread_out(len(points), min(len(points), _N_SAMPLED), points.device)
+    lists, of_row = divide(points, scratch=scratch)
+    n_cells = len(lists.centres)
+    positions = torch.empty_like(of_row)
+    positions[lists.order.long()] = torch.arange(len(points), device=points.device)
+    true, true_distances = nearest_of_all(lists, positions[rows], indices.shape[1], scratch=scratch)
+    n_visited = cells_to_visit(lists, of_row, rows, true, recall)
+    while n_visited <= n_cells // 2:
+        visited = nearest_cells(lists, n_visited, scratch=scratch)
+        _search(lists, visited, indices, distances, scratch)
+        measured = float((distances[rows] <= true_distances[:, -1:]).double().mean())
+        _LOGGER.info("neighbours: %d of %d cells, recall %.4f", n_visited, n_cells, measured)
+        if measured >= recall:
+            return measured
+        n_visited = int(1.5 * n_visited) + 1
+    return None
+
+
+def _search(
+    lists: Lists, visited: Tensor, indices: Tensor, distances: Tensor, scratch: int
+) -> None:
+    """Fill in the neighbours of all points, looked for in the lists that each one visits."""
+    k = indices.shape[1]
+    sure = None
+    if runs_triton(lists.points):
+        from dtsne.neighbors._search_triton import search
+
+        sure = search(lists, visited, indices, distances, scratch=scratch)
+    if sure is None:
+        sure = _search_by_sorting(lists, visited, indices, distances, scratch)
+    unsure = (~sure).nonzero().flatten()
+    if len(unsure):
+        _LOGGER.debug("neighbours: %d rows compared with all points", len(unsure))
+        rows = lists.order[unsure].long()
+        indices[rows], distances[rows] = nearest_of_all(lists, unsure, k, scratch=scratch)
+
+
+def _search_by_sorting(
+    lists: Lists, visited: Tensor, indices: Tensor, distances: Tensor, scratch: int
+) -> Tensor:
+    """Search in plain PyTorch; return for each position whether its neighbours are surely found."""
+    n, width = lists.points.shape
+    k = indices.shape[1]
+    sure = torch.empty(n, dtype=torch.bool, device=indices.device)
+    starts = lists.starts.tolist()
+    for cell, (begin, end) in enumerate(pairwise(starts)):
+        if begin == end:
+            continue
+        columns = lists.columns(visited[cell].long())
+        high, low, squares = _halves(lists.points[columns] - lists.centres[cell])
+        others = torch.cat((high, low, high), dim=1).T
+        n_kept = min(k + 1 + k // _SPARE_SHARE + _SPARE, len(columns))
+        # Fast distances and what they are selected from; then differences in float64 and squares.
+        step = max(1, scratch // (16 * len(columns) + 16 * n_kept * width))
+        for first in range(begin, end, step):
+            positions = torch.arange(first, min(first + step, end), device=indices.device)
+            own = lists.points[positions] - lists.centres[cell]
+            squared = _squared_distances(own, others, squares)
+            bounds, kept = squared.topk(n_kept, largest=False)
+            bounds = bounds[:, -1] if n_kept < len(columns) else bounds[:, -1] + torch.inf
+            counts = torch.full_like(positions, n_kept).int()
+            keys = keys_of(lists, positions, columns[kept], counts).sort(dim=1).values
+            missing = keys.new_full((len(keys), max(0, k - n_kept)), NO_KEY)
+            keys = torch.cat((keys, missing), dim=1)[:, :k]
+            rows = lists.order[positions].long()
+            indices[rows], distances[rows] = unpack(keys)
+            reach = own.square().sum(dim=1).sqrt()
+            sure[positions] = surely_nearest(distances[rows, -1], bounds, reach, width)
+    return sure
+
+
+def _halves(points: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Split into a part exact in TF32 and the rest; return both and the squares of the whole.
+
+    Their products are precise whether or not PyTorch may use TF32, which is a setting of the whole
+    process and nothing to change here.
+    """
+    high = (points.view(torch.int32) & ~_LOW_BITS).view(torch.float32)
+    return high, points - high, points.square().sum(dim=1)
+
+
+def _squared_distances(own: Tensor, others: Tensor, squares: Tensor) -> Tensor:
+    """|b|² − 2ab + |a|², by three products of halves."""
+    high, low, own_squares = _halves(own)
+    left = torch.cat((high, high, low), dim=1)
+    return torch.addmm(squares, left, others, alpha=-2.0).add_(own_squares[:, None])

@@ -1,0 +1,1 @@
+"""From a first map to the last."""

@@ -1,0 +1,138 @@
+"""Where the descent starts.
+
+The kernel gives the map a length unit: one is the σ of a typical point. So the principal components
+divided by that σ are already of the right size, and a start at this physical scale keeps the
+arrangement of the data that a start from a tiny map would lose (docs/optimiser.md).
+
+Where the data is on a device, so is its start; but a spectral one is found on the host.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dtsne.runtime._arrays import copy_of, like, to_host
+from dtsne.runtime._logging import warn
+
+if TYPE_CHECKING:
+    from dtsne.data._base import Data
+    from dtsne.runtime._typing import FloatArray, IntArray
+
+# The paper starts from principal components shrunk to this standard deviation.
+_PAPER_STD = 1e-4
+_RANDOM_STD, _SPECTRAL_STD = 0.01, 0.1
+# An axis with less than the first share of the spread of the first axis is rounding error; it gets
+# noise of the second share, since without any spread it would have no gradient and stay empty.
+_EMPTY_SHARE, _NOISE_SHARE = 1e-6, 0.01
+# Below this many points a full eigendecomposition is quick, and always succeeds.
+_SMALL = 500
+
+
+def principal_start(data: Data, n_components: int, unit: float) -> Any | None:
+    """Principal components in units of σ; None for data without coordinates."""
+    components = data.principal_axes(n_components)
+    if components is None:
+        return None
+    axes = components / unit
+    spread = to_host(((axes - axes.mean(axis=0)) ** 2).mean(axis=0)) ** 0.5
+    kept = np.flatnonzero(spread > _EMPTY_SHARE * spread[0])
+    if len(kept) == n_components:
+        return axes
+    noise: FloatArray = _noise((len(data), n_components)) * _NOISE_SHARE * spread[0]
+    start = like(noise, axes)
+    start[:, kept] = axes[:, kept]
+    return start
+
+
+def random_start(n: int, n_components: int, rng: np.random.Generator) -> FloatArray:
+    """One small round cloud: points without a place find theirs only while they are close."""
+    return rng.normal(scale=_RANDOM_STD, size=(n, n_components))
+
+
+def spectral_start(P: Any, n_components: int, otherwise: Any) -> Any:
+    """Laplacian eigenmap of P, an array or sparse matrix, small, with noise between its points.
+
+    Small, because its axes have no common scale (one may be a mode of a single cluster), and with
+    noise, because clusters without ties between them come out as single points.
+    """
+    axes = _leading_eigenvectors(P, n_components)
+    if axes is None:
+        warn(
+            "The spectral start did not converge; init='pca', or 'random' where there are no "
+            "coordinates, is used instead."
+        )
+        return otherwise
+    start: FloatArray = axes * (_SPECTRAL_STD / axes.std(axis=0))
+    start += _RANDOM_STD * _noise(start.shape)
+    return start
+
+
+def shrink_as_paper(start: Any) -> Any:
+    """Scale a start to the tiny size that the paper begins with."""
+    centred = start[:, 0] - start[:, 0].mean()
+    return start * (_PAPER_STD / (centred**2).mean() ** 0.5)
+
+
+def separate_copies(start: Any, scales: Any, perplexity: float) -> Any:
+    """Spread points that start on the same spot, as wide as a cluster of their number would be.
+
+    Left on one spot they would not only stay there, as nothing tells them apart: each pair of them
+    counts fully in Z, and takes its share from the repulsion of all others.
+    """
+    rows = _with_first_in_common(start)
+    if not len(rows):
+        return start
+    shared = to_host(start[rows])
+    _, group, sizes = np.unique(shared, axis=0, return_inverse=True, return_counts=True)
+    size = sizes[group.reshape(-1)]
+    width = np.where(size > 1, to_host(scales[rows]) * np.sqrt(size / perplexity), 0.0)
+    apart = copy_of(start)
+    apart[rows] = like(shared + width[:, np.newaxis] * _noise(start.shape)[rows], start)
+    return apart
+
+
+def _with_first_in_common(start: Any) -> IntArray:
+    """Rows whose first coordinate others have, too: all copies, and few besides."""
+    order = start[:, 0].argsort()
+    along = start[order, 0]
+    equal = along[1:] == along[:-1]
+    rows: IntArray = np.union1d(to_host(order[:-1][equal]), to_host(order[1:][equal]))
+    return rows
+
+
+def _noise(shape: tuple[int, int]) -> FloatArray:
+    # Always the same: the user's seed is for what is meant to be random.
+    return np.random.default_rng(0).normal(size=shape)
+
+
+def _leading_eigenvectors(P: Any, n_components: int) -> FloatArray | None:
+    """Eigenvectors of D^−½ P D^−½ after the first, which is known: √D."""
+    from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+
+    roots = np.sqrt(np.asarray(P.sum(axis=1, dtype=np.float64)).ravel())
+    trivial = roots / np.linalg.norm(roots)
+    n = len(roots)
+
+    def apply(x: FloatArray) -> FloatArray:
+        x = x.reshape(-1)
+        # + x shifts the spectrum to [0, 2], which makes the wanted end the largest.
+        product = (P @ (x / roots).astype(P.dtype)) / roots + x
+        deflated: FloatArray = product - 2.0 * trivial * (trivial @ x)
+        return deflated
+
+    if n <= _SMALL:
+        whole = np.stack([apply(column) for column in np.eye(n)])
+        vectors = np.linalg.eigh((whole + whole.T) / 2)[1][:, -n_components:]
+    else:
+        operator = LinearOperator((n, n), matvec=apply, dtype=np.float64)
+        first = np.random.default_rng(0).normal(size=n)
+        try:
+            _, vectors = eigsh(operator, k=n_components, v0=first, tol=1e-4, maxiter=1000)
+        except ArpackNoConvergence:
+            return None
+    axes = vectors[:, ::-1] / roots[:, np.newaxis]
+    signs = np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(n_components)])
+    oriented: FloatArray = axes * signs
+    return oriented

@@ -1,0 +1,1 @@
+"""Infrastructure: threads, compilation, devices, memory, progress, files."""

@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dtsne import DTSNE
+from dtsne.neighbors._exact import nearest_neighbors
+from dtsne.neighbors._ivf import approximate_neighbors
+from dtsne.runtime._threads import limited_threads
+
+
+@pytest.fixture(autouse=True, params=[2**12, 16], ids=["one level", "two levels"])
+def levels_of_cells(request, monkeypatch):
+    """Run every test with cells made at once, and with cells within cells."""
+    monkeypatch.setattr("dtsne.neighbors._ivf._CELLS_AT_ONCE", request.param)
+
+
+@pytest.fixture(name="points")
+def clustered_points(rng):
+    centres = 5 * rng.normal(size=(20, 10))
+    return centres[rng.integers(20, size=4000)] + rng.normal(size=(4000, 10))
+
+
+def test_recall_is_reached_and_truly_measured(points):
+    indices, distances, recall = approximate_neighbors(points, 30, recall=0.99)
+    true, true_distances = nearest_neighbors(points, 30)
+    whole = np.mean([np.isin(a, b).mean() for a, b in zip(true, indices, strict=True)])
+    assert recall >= 0.99
+    assert whole == pytest.approx(recall, abs=0.01)
+    found_all = (indices == true).all(axis=1)
+    assert found_all.mean() > 0.5
+    np.testing.assert_allclose(distances[found_all], true_distances[found_all], rtol=1e-12)
+
+
+def test_distances_are_exact_sorted_and_without_the_point_itself(points):
+    points[7] = points[3]
+    indices, distances, _ = approximate_neighbors(points, 15, recall=0.9)
+    assert not (indices == np.arange(4000)[:, None]).any()
+    assert (np.diff(distances, axis=1) >= 0).all()
+    assert indices[3, 0] == 7
+    assert distances[3, 0] == distances[7, 0] == 0
+    expected = np.linalg.norm(points[:, None] - points[indices], axis=-1)
+    np.testing.assert_allclose(distances, expected, rtol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:.*as many copies:UserWarning")
+def test_every_row_has_all_its_neighbors(rng):
+    """Heavy tails and copies leave some cells with next to no points."""
+    lognormal = np.exp(4 * rng.normal(size=(4000, 3)))
+    copies = rng.normal(size=(4000, 3))
+    copies[:2800] = copies[0]
+    for X in (lognormal, copies):
+        indices, distances, _ = approximate_neighbors(X, 100, recall=0.9)
+        assert np.isfinite(distances).all()
+        assert (indices >= 0).all()
+        assert all(len(set(row)) == 100 for row in indices)
+
+
+def test_same_bits_for_any_number_of_threads(points):
+    results = []
+    for n_threads in (1, 3):
+        with limited_threads(n_threads):
+            results.append(approximate_neighbors(points, 20, recall=0.95))
+    one, two = results
+    for a, b in zip(one, two, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_threads_of_faiss_are_put_back(points):
+    import faiss
+
+    before = faiss.omp_get_max_threads()
+    approximate_neighbors(points, 5, recall=0.5)
+    assert faiss.omp_get_max_threads() == before
+
+
+def test_estimator_keeps_the_recall(points, monkeypatch):
+    assert DTSNE(perplexity=10.0, max_iter=20, tol=0.0).fit(points[:500]).neighbor_recall_ == 1.0
+    monkeypatch.setattr("dtsne.data._base.MAX_EXACT_NEIGHBORS", 1000)
+    monkeypatch.setattr("dtsne._embed.MAX_DENSE", 1000)
+    model = DTSNE(perplexity=10.0, max_iter=20, tol=0.0).fit(points)
+    assert 0.99 <= model.neighbor_recall_ <= 1.0
+
+
+@pytest.mark.parametrize("kind", ["integers", "copies", "narrow"])
+def test_all_cells_give_exactly_the_true_neighbors(rng, kind, monkeypatch):
+    """Ties at the last rank, more copies than neighbours, and clusters too narrow for float32."""
+    X = rng.integers(0, 4, size=(3000, 3)).astype(float)
+    if kind == "copies":
+        X = rng.normal(size=(3000, 3))
+        X[100:400] = X[0]
+        X[-200:] = X[-1]
+    elif kind == "narrow":
+        X = 1e3 * rng.normal(size=(6, 3))[np.arange(3000) % 6] + 1e-6 * rng.normal(size=(3000, 3))
+    monkeypatch.setattr(
+        "dtsne.neighbors._ivf._cells_to_visit", lambda lists, *_: len(lists.centres)
+    )
+    indices, distances, recall = approximate_neighbors(X, 50, recall=0.9)
+    _, true_distances = nearest_neighbors(X, 50)
+    np.testing.assert_allclose(distances, true_distances, rtol=1e-12)
+    assert recall == 1.0
+    assert all(len(set(row)) == 50 for row in indices)
+    ties = np.diff(distances, axis=1) == 0
+    assert (np.diff(indices, axis=1)[ties] > 0).all()
+    expected = np.linalg.norm(X[:, None] - X[indices], axis=-1)
+    np.testing.assert_allclose(distances, expected, rtol=1e-9, atol=1e-15)
