@@ -97,7 +97,7 @@ def test_a_pickle_is_never_loaded(tmp_path, monkeypatch):
 )
 def test_what_is_not_in_the_file(tmp_path, options, said, monkeypatch):
     X, types = three_groups()
-    monkeypatch.setattr("dtsne.cli._labels.MOST_GROUPS", 50)
+    monkeypatch.setattr("dtsne.cli._labels.MAX_GROUPS", 50)
     table = write_csv(tmp_path / "cells.csv", X, types)
     line = refused("embed", table, "-o", tmp_path / "m.csv", *options, *QUICK, "-q")
     assert said in line
