@@ -8,7 +8,7 @@ from dtsne.optimize import _descent as _optimizer
 from dtsne.runtime._triton import runs_triton
 
 if TYPE_CHECKING:
-    from dtsne.optimize._descent import Rule
+    from dtsne._config import Rule
 
 
 def moved(*state: Any, rule: Rule, momentum: float, step: float) -> Any:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 from dtsne.io._formats import MAPS, READ
 from dtsne.runtime._errors import ParameterError, ParameterTypeError
-from dtsne.runtime._parameters import Parameter, numpydoc
+from dtsne.runtime._parameters import Parameter, documented
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -197,5 +197,5 @@ ReadOptions.__doc__ = f"""{ReadOptions.__doc__}
 
     Parameters
     ----------
-{numpydoc(_OPTIONS)}
+    {documented(READ_OPTIONS)}
     """
