@@ -1,7 +1,7 @@
 """Kernels are compiled for a GPU, which needs none: the interpreter takes more than the compiler.
 
-Those of the search are in neighbors/test_search_torch.py; all others are called by wrappers, on
-small tensors, with a launch that compiles instead.
+Those of the search are in neighbors/test_search_torch.py; all others are called by their wrappers,
+on small tensors, with a launch that compiles instead.
 """
 
 from __future__ import annotations

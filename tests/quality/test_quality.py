@@ -374,10 +374,10 @@ def test_cluster_radii_by_hand():
     np.testing.assert_allclose(found.error, [0, -1 / 3, np.nan])
     assert found.largest_error == pytest.approx(-1 / 3)
     assert str(found).splitlines() == [
-        "label    points      data       map     error",
-        "a             2     1.000     1.000     +0.0%",
-        "b             2     3.000     2.000    -33.3%",
-        "c             1       nan       nan     +nan%",
+        "label  points   data    map   error",
+        "a           2  1.000  1.000   +0.0%",
+        "b           2  3.000  2.000  -33.3%",
+        "c           1    nan    nan   +nan%",
     ]
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from dtsne.quality._copies import SAME
 from dtsne.quality._inputs import Metric, check_labels, check_spaces
+from dtsne.runtime._document import Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,15 +55,12 @@ class ClusterRadii:
         return float(known[np.abs(known).argmax()]) if len(known) else float("nan")
 
     def __str__(self) -> str:
-        width = max(5, *(len(str(label)) for label in self.labels))
-        lines = [f"{'label':<{width}}  {'points':>8}  {'data':>8}  {'map':>8}  {'error':>8}"]
-        lines += [
-            f"{label!s:<{width}}  {size:>8,}  {data:>8.3f}  {map_:>8.3f}  {error:>+8.1%}"
-            for label, size, data, map_, error in zip(
-                self.labels, self.sizes, self.data, self.map, self.error, strict=True
-            )
+        columns = zip(self.labels, self.sizes, self.data, self.map, self.error, strict=True)
+        rows = [
+            (str(label), f"{size:,}", f"{data:.3f}", f"{map_:.3f}", f"{error:+.1%}")
+            for label, size, data, map_, error in columns
         ]
-        return "\n".join(lines)
+        return Table(rows, header=("label", "points", "data", "map", "error")).text()
 
 
 def cluster_radius_ratios(

@@ -18,6 +18,7 @@ from dtsne.quality._inputs import (
 )
 from dtsne.quality._neighborhoods import score_ranks, shares_kept
 from dtsne.quality._search import find_neighborhoods
+from dtsne.runtime._document import Table
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -87,19 +88,17 @@ class Quality:
         return values
 
     def __str__(self) -> str:
-        width = max(map(len, _MEANINGS))
-        lines = [f"{'points':<{width}}  {self.n:>6,}"]
+        names = {"k": self.k, "k_neighborhood": self.k_neighborhood}
+        rows = [("points", f"{self.n:,}", "")]
         for name, meaning in _MEANINGS.items():
-            explained = meaning.format(k=self.k, k_neighborhood=self.k_neighborhood)
-            lines.append(f"{name:<{width}}  {getattr(self, name):>6.3f}  {explained}")
+            rows.append((name, f"{getattr(self, name):.3f}", meaning.format(**names)))
         if self.clusters is not None:
-            error = f"{self.clusters.largest_error:>+6.1%}"
-            lines.append(f"{'largest_cluster_error':<{width}}  {error}  relative radius of a label")
-        if self.lowered:
-            lines.append(f"lowered: {self.lowered}")
-        if self.sampled:
-            lines.append(f"sampled: {self.sampled}")
-        return "\n".join(lines)
+            error = f"{self.clusters.largest_error:+.1%}"
+            rows.append(("largest_cluster_error", error, "relative radius of a label"))
+        notes = {"lowered": self.lowered, "sampled": self.sampled}
+        return "\n".join(
+            [Table(rows).text(), *(f"{name}: {note}" for name, note in notes.items() if note)]
+        )
 
 
 def evaluate(

@@ -1,22 +1,21 @@
-"""An account as a page: plain text, or Markdown."""
+"""An account as a document to read."""
 
 from __future__ import annotations
 
-import re
-import textwrap
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dtsne.report._reading import torn_groups, warnings_of
 from dtsne.report._tables import three_digits
+from dtsne.runtime._document import Document, Items, Section, Table
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from dtsne.report._report import Account
     from dtsne.report._tables import GroupTable
 
-_WIDTH = 96
 # Groups that a page shows; the tables have them all.
 _MOST_GROUPS = 30
 _MEASURES = {
@@ -30,75 +29,32 @@ _MEASURES = {
 }
 
 
-@dataclass(frozen=True)
-class Section:
-    """A part of the page: a title, sentences, a table and what explains it."""
-
-    title: str
-    sentences: tuple[str, ...] = ()
-    header: tuple[str, ...] = ()
-    rows: tuple[tuple[str, ...], ...] = ()
-    note: str = ""
-
-
-def sections_of(account: Account) -> list[Section]:
-    """Divide an account into the parts of a page."""
+def document_of(account: Account) -> Document:
+    """Return what an account says, for a reader."""
     points, whole = account.points, account.whole
-    parts = [Section("What can be read from the map", account.readings)]
+    parts = [Section("What can be read from the map", [Items(account.readings)])]
     if account.groups is not None and account.ratios is not None:
         parts.append(_group_section(account.groups))
         sentences = account.ratios.sentences
         if sentences:
             shown = (*sentences[:_MOST_GROUPS], *_left_out(len(sentences), "comparisons"))
-            parts.append(Section("How much wider", shown, note=_explain_intervals(account)))
+            parts.append(Section("How much wider", [Items(shown), *_explain_intervals(account)]))
     careful = warnings_of(points, account.groups, account.perplexity)
-    parts.append(Section("Points to be careful with", careful))
+    parts.append(Section("Points to be careful with", [Items(careful)]))
     values = ((getattr(whole, name), meaning) for name, meaning in _MEASURES.items())
-    figures = tuple((f"{value:.3f}", meaning) for value, meaning in values if not np.isnan(value))
-    header = ("value", "measure (1 is perfect)")
-    parts.append(Section("Figures", (), header, figures, _explain_measurement(account)))
-    return parts
-
-
-def as_plain_text(account: Account) -> str:
-    """Write the page for a terminal."""
-    lines = [_title(account), "=" * len(_title(account))]
-    for part in sections_of(account):
-        lines += ["", part.title, "-" * len(part.title)]
-        for sentence in part.sentences:
-            lines += textwrap.wrap(sentence, _WIDTH, initial_indent="* ", subsequent_indent="  ")
-        lines += _aligned(part.header, part.rows)
-        lines += textwrap.wrap(part.note, _WIDTH)
-    return "\n".join(lines)
-
-
-def as_markdown(account: Account) -> str:
-    """Write the page in Markdown."""
-    lines = [f"# {_title(account)}"]
-    for part in sections_of(account):
-        lines += ["", f"## {part.title}", ""]
-        lines += [f"* {_escaped(sentence)}" for sentence in part.sentences]
-        if part.rows:
-            if part.sentences:  # a table has to stand apart from a list
-                lines.append("")
-            lines += [_row(part.header), _row(("---",) * len(part.header))]
-            lines += [_row(tuple(map(_escaped, row))) for row in part.rows]
-        if part.note:
-            lines += ["", _escaped(part.note)]
-    return "\n".join(lines) + "\n"
-
-
-def _title(account: Account) -> str:
-    return f"A map of {len(account.points):,} points"
+    figures = [(f"{value:.3f}", meaning) for value, meaning in values if not np.isnan(value)]
+    table = Table(figures, header=("value", "measure (1 is perfect)"))
+    parts.append(Section("Figures", [table, _explain_measurement(account)]))
+    return Document(f"A map of {len(account.points):,} points", parts)
 
 
 def _group_section(groups: GroupTable) -> Section:
     order = np.argsort(-groups.n, kind="stable")[:_MOST_GROUPS]
     shown = np.sort(order)
     room = np.exp(groups.density_residual)
-    rows = tuple(
+    rows = [
         (
-            " ".join(str(groups.label[g]).split()),
+            str(groups.label[g]),
             f"{groups.n[g]:,}",
             _number(groups.spread_data[g]),
             _number(groups.spread_map[g]),
@@ -108,7 +64,7 @@ def _group_section(groups: GroupTable) -> Section:
             f"{groups.share_unreliable[g]:.0%}",
         )
         for g in shown
-    )
+    ]
     header = (
         "group",
         "points",
@@ -127,7 +83,8 @@ def _group_section(groups: GroupTable) -> Section:
         "largest piece in the map."
     )
     sentences = (*torn_groups(groups), *_left_out(len(groups), "groups, the smallest,"))
-    return Section("Groups", sentences, header, rows, note)
+    lists = [Items(sentences)] if sentences else []
+    return Section("Groups", [*lists, Table(rows, header=header), note])
 
 
 def _left_out(n: int, what: str) -> tuple[str, ...]:
@@ -136,15 +93,14 @@ def _left_out(n: int, what: str) -> tuple[str, ...]:
     return (f"{n - _MOST_GROUPS:,} more {what} are in the tables and not here.",)
 
 
-def _explain_intervals(account: Account) -> str:
-    assert account.ratios is not None
-    if not np.isfinite(account.ratios.map_low).any():
-        return ""
-    return (
+def _explain_intervals(account: Account) -> Sequence[str]:
+    if account.ratios is None or not np.isfinite(account.ratios.map_low).any():
+        return []
+    return [
         "In brackets: 95% intervals over the choice of the points (bootstrap). Those of the map "
         "take the map as it is, and do not say what another fit would draw. What a ratio should be "
         "is that in the data; where nothing is said of it, the points leave that open."
-    )
+    ]
 
 
 def _explain_measurement(account: Account) -> str:
@@ -186,29 +142,3 @@ def _number(value: float) -> str:
     if 99.95 <= value < 1e6:
         return f"{value:,.0f}"
     return f"{value:#.3g}" if 1e-3 <= value < 1e6 else f"{value:.3g}"
-
-
-def _aligned(header: tuple[str, ...], rows: tuple[tuple[str, ...], ...]) -> list[str]:
-    """Columns of a table, words to the left and numbers to the right."""
-    if not rows:
-        return []
-    columns = list(zip(header, *rows, strict=True))
-    widths = [max(map(len, column)) for column in columns]
-    to_right = [all(cell[:1] in "–-+0123456789" for cell in column[1:]) for column in columns]
-    return [
-        "  ".join(
-            cell.rjust(width) if right else cell.ljust(width)
-            for cell, width, right in zip(row, widths, to_right, strict=True)
-        ).rstrip()
-        for row in (header, *rows)
-    ]
-
-
-def _row(cells: tuple[str, ...]) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
-def _escaped(text: str) -> str:
-    """Keep what a label may hold from being taken for Markdown, and on one line."""
-    plain = " ".join(text.split()).replace("&", "&amp;").replace("<", "&lt;")
-    return re.sub(r"([\\`*_\[\]|])", r"\\\1", plain)

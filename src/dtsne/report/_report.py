@@ -69,15 +69,15 @@ class Account:
         return readings(self.points, self.groups, self.whole)
 
     def __str__(self) -> str:
-        from dtsne.report._document import as_plain_text
+        from dtsne.report._document import document_of
 
-        return as_plain_text(self)
+        return document_of(self).text()
 
     def to_markdown(self) -> str:
         """Return the page that `print` shows, as Markdown."""
-        from dtsne.report._document import as_markdown
+        from dtsne.report._document import document_of
 
-        return as_markdown(self)
+        return document_of(self).markdown()
 
     def to_pandas(self, table: TableName = "points") -> Any:
         """Return a table, "points", "groups" or "ratios", as a pandas data frame."""
