@@ -24,6 +24,7 @@ import numpy as np
 import torch
 
 from dtsne import DTSNE
+from dtsne._config import SCALED
 from dtsne.affinity._sigmas_torch import find_sigmas
 from dtsne.affinity._sparse_torch import sparse_affinities
 from dtsne.data._points_torch import DevicePoints
@@ -36,7 +37,6 @@ from dtsne.forces.fft._cells_torch import arrange, count_cells, sort_into_cells
 from dtsne.forces.fft._grid_torch import convolve, gather, spread
 from dtsne.forces.fft._near_torch import sum_near
 from dtsne.forces.fft._repulsion_torch import TorchFftRepulsion
-from dtsne.optimize._descent import SCALED
 from dtsne.optimize._radii_torch import neighbor_radii
 from dtsne.quality import density_correlation, trustworthiness
 

@@ -14,10 +14,9 @@ import numpy as np
 from quality import MEASURES, SYNTHETIC, prepared
 
 from dtsne import DTSNE
+from dtsne._config import PAPER, SCALED, CalibrationPlan, Rule
 from dtsne.affinity._base import find_sigmas
 from dtsne.neighbors._exact import nearest_neighbors
-from dtsne.optimize._calibration import CalibrationPlan
-from dtsne.optimize._descent import PAPER, SCALED, Rule
 from dtsne.quality import evaluate
 
 if TYPE_CHECKING:

@@ -17,6 +17,7 @@ from scipy import fft
 
 from dtsne import DTSNE
 from dtsne._backend import CpuBackend
+from dtsne._config import CalibrationPlan
 from dtsne._problem import state_problem
 from dtsne.data._base import Points
 from dtsne.forces._attraction import attractive_cost, attractive_forces
@@ -24,7 +25,6 @@ from dtsne.forces.fft._cells import BORDER, sort_into_cells
 from dtsne.forces.fft._grid import convolve
 from dtsne.forces.fft._kernels import STENCIL
 from dtsne.forces.fft._repulsion import FftRepulsion, _near
-from dtsne.optimize._calibration import CalibrationPlan
 from dtsne.optimize._radii import neighbor_radii
 from dtsne.runtime._jit import compiled
 from dtsne.runtime._progress import shown_progress

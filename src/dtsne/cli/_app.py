@@ -13,7 +13,7 @@ from dtsne.cli._embed import ReportingCommand
 from dtsne.cli._help import PlainCommand
 from dtsne.cli._info import info
 from dtsne.cli._reproduce import reproduce
-from dtsne.cli._running import OneLineGroup
+from dtsne.cli._signals import OneLineGroup
 
 app = typer.Typer(
     name="dtsne",

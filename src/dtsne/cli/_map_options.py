@@ -98,10 +98,10 @@ class MapOptions(Options):
 
     def read(self, path: Path, likely_id: str | None = None) -> MapFile:
         """Read the map; errors name these options."""
+        from dtsne.cli._errors import user_errors
         from dtsne.cli._maps import read_map
-        from dtsne.cli._mistakes import mistakes
 
-        with mistakes(path, flags=self.flags()):
+        with user_errors(path, flags=self.flags()):
             return read_map(
                 path,
                 format=self.format,

@@ -166,11 +166,11 @@ class InputOptions(Options):
 
     def read(self, path: Path) -> Table:
         """Read the file, its numbers transformed as asked."""
-        from dtsne.cli._mistakes import mistakes
+        from dtsne.cli._errors import user_errors
         from dtsne.cli._numbers import check_rows
         from dtsne.tables import read_table
 
-        with mistakes(path):
+        with user_errors(path):
             table = read_table(
                 path,
                 format=self.input_format,
@@ -215,7 +215,7 @@ class InputOptions(Options):
                     "X was taken, and %s is there too: --use-rep %s --n-pcs none", _PCA, _PCA
                 )
 
-    def said(self) -> dict[str, Any]:
+    def transform_parameters(self) -> dict[str, Any]:
         """Return what of it changes the numbers, for the record."""
         chosen = {
             "layer": self.layer,

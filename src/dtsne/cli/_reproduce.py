@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dtsne.cli._running import stop_code, stoppable
-from dtsne.cli._speech import say
+from dtsne.cli._signals import stop_code, stoppable
+from dtsne.cli._verbosity import print_result
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,7 +56,7 @@ def reproduce(
     except KeyboardInterrupt as stop:
         typer.echo(f"stopped; {output} has what is done, and the same command goes on", err=True)
         raise typer.Exit(stop_code(stop)) from None
-    say(f"see {page}")
+    print_result(f"see {page}")
 
 
 def _check_names(option: str, asked: Sequence[str] | None, known: Sequence[str]) -> None:

@@ -18,8 +18,9 @@ from dtsne.runtime._triton import runs_triton
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from dtsne._config import Rule
     from dtsne.forces.fft._repulsion_torch import TorchFftRepulsion
-    from dtsne.optimize._descent import Rule, State
+    from dtsne.optimize._descent import State
 
 
 class TorchEngine:

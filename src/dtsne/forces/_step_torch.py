@@ -10,7 +10,7 @@ from dtsne.runtime._triton import dispatch
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from dtsne.optimize._descent import Rule
+    from dtsne._config import Rule
 
 
 def _is_scaled(*_: Tensor, rule: Rule, **__: float) -> bool:

@@ -16,7 +16,7 @@ from dtsne.optimize._descent import GAIN_RULE, LONGEST_STEP
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from dtsne.optimize._descent import Rule
+    from dtsne._config import Rule
 
 _BLOCK = 512
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from gpu_ways import both_ways, going
 
-from dtsne.optimize._descent import SCALED, moved
+from dtsne._config import SCALED
+from dtsne.optimize._descent import moved
 
 torch = pytest.importorskip("torch")
 from dtsne.forces._step_torch import moved as moved_on_device  # noqa: E402
