@@ -26,7 +26,7 @@ from dtsne.io._formats import MAPS, READ, SUFFIXES, WRITTEN
 from dtsne.io._read import FORMATS as READERS
 from dtsne.tables import read_embedding, read_table
 
-COMMANDS = ["embed", "quality", "plot", "demo", "info", "reproduce"]
+COMMANDS = ["embed", "quality", "plot", "demo", "info"]
 SIGNATURE = inspect.signature(DTSNE).parameters
 BY_NAME = {parameter.name: parameter for parameter in fit_parameters()}
 
