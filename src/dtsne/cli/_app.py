@@ -28,9 +28,7 @@ class Program(click.Group):
         """Return the names of the commands in the order in which they are used."""
         return list(self.commands)
 
-    def main(  # type: ignore[override]
-        self, args: Sequence[str] | None = None, *_: object, **__: object
-    ) -> NoReturn:
+    def main(self, args: Sequence[str] | None = None, *_: object, **__: object) -> NoReturn:
         """Run a command and exit."""
         _completion.complete(self)
         arguments = list(sys.argv[1:] if args is None else args)

@@ -39,9 +39,9 @@ def install(context: click.Context, _: click.Parameter, asked: bool) -> None:  #
         path.write_text(_script(context))
     else:
         line = f'eval "$({_VARIABLE}={shell}_source {_PROGRAM})"\n'
-        before = path.read_text() if path.exists() else ""
-        if line not in before:
-            path.write_text(f"{before}{'' if before.endswith(chr(10)) or not before else chr(10)}{line}")
+        if not path.exists() or line not in path.read_text():
+            with path.open("a") as file:
+                file.write(f"\n{line}")
     click.echo(f"completion is set up in {path}; it works in new shells")
     context.exit()
 

@@ -18,7 +18,7 @@ import click
 
 from dtsne._config import PARAMETERS
 from dtsne.cli._signals import stop_code
-from dtsne.io._options import MAP_OPTIONS, READ_OPTIONS
+from dtsne.io._options import READ_OPTIONS
 from dtsne.runtime._errors import UNSET, Face, UserError
 
 if TYPE_CHECKING:
@@ -53,8 +53,6 @@ def face_of(*tables: Mapping[str, Parameter], prefix: str = "") -> Face:
 
 
 COMMAND_LINE = face_of(PARAMETERS, READ_OPTIONS)
-MAP_FACE = face_of(PARAMETERS, MAP_OPTIONS)
-SECOND_MAP_FACE = face_of(PARAMETERS, READ_OPTIONS)
 
 
 class CommandError(Exception):

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import shlex
+from contextlib import suppress
 from dataclasses import field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import click
 from click.shell_completion import CompletionItem
 
-from dtsne.cli._errors import COMMAND_LINE, NONE, usage_errors
+from dtsne.cli._errors import COMMAND_LINE, NONE
+from dtsne.runtime._errors import ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from dtsne.runtime._parameters import Parameter
 
-FILE = click.Path(path_type=Path)
+# As the help writes them: FILE and INT.
+FILE, POSITIVE = click.Path(path_type=Path), click.IntRange(min=1)
+FILE.name, POSITIVE.name = "file", "int"
 _OTHERS = "Options"
 # Choices that fit next to the name of an option.
 _MAX_SHOWN = 4
@@ -32,23 +37,32 @@ class Option(click.Option):
 
 
 def option(*decls: str, default: Any = None, **attributes: Any) -> Any:
-    """Declare a field of an :class:`Options` dataclass; attributes are those of `Option`."""
-    return field(
-        default=default, metadata={"option": Option(decls, default=default, **attributes)}
-    )
+    """Declare a field of an :class:`Options` dataclass; attributes are those of :class:`Option`."""
+    attributes |= {"default": default}
+    if isinstance(default, bool):
+        attributes["is_flag"] = True
+    return field(default=default, metadata={"decls": decls, "attributes": attributes})
 
 
 class Options:
     """Options that belong together, as one argument of a command; subclasses are dataclasses."""
 
+    panel: ClassVar[str] = _OTHERS
+
     @classmethod
     def options(cls) -> list[Option]:
         """Return the options in the order of the help page."""
-        declared = (field.metadata.get("option") for field in fields(cls))  # type: ignore[arg-type]
-        return [option for option in declared if option is not None]
+        return [
+            Option(
+                declared.metadata["decls"],
+                **{"panel": cls.panel, **declared.metadata["attributes"]},
+            )
+            for declared in fields(cls)  # type: ignore[arg-type]
+            if "decls" in declared.metadata
+        ]
 
     @classmethod
-    def from_values(cls, values: Mapping[str, object]) -> Self:
+    def from_values(cls, values: Mapping[str, Any]) -> Self:
         """Return the object that has the values of the options."""
         return cls(**values)
 
@@ -70,7 +84,7 @@ class Command(click.Command):
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
             if isinstance(parameter, Argument):
-                record = (parameter.make_metavar(ctx), parameter.help)
+                record = (parameter.make_metavar(ctx), parameter.text)
             if record is not None:
                 panels.setdefault(getattr(parameter, "panel", _OTHERS), []).append(record)
         for panel in sorted(panels, key=lambda panel: panel == _OTHERS):
@@ -83,9 +97,9 @@ class Argument(click.Argument):
 
     panel = "Arguments"
 
-    def __init__(self, name: str, metavar: str, help: str, **attributes: Any) -> None:  # noqa: A002
+    def __init__(self, name: str, metavar: str, text: str, **attributes: Any) -> None:
         super().__init__([name], metavar=metavar, type=FILE, **attributes)
-        self.help = help
+        self.text = text
 
 
 def command(
@@ -102,8 +116,7 @@ def command(
         def run(**values: object) -> None:
             for name, group in groups.items():
                 given = {str(option.name): values.pop(str(option.name)) for option in options[name]}
-                with usage_errors():
-                    values[name] = group.from_values(given)
+                values[name] = group.from_values(given)
             function(**values)
 
         return cls(
@@ -130,7 +143,11 @@ def options_from(
 def _option_from(parameter: Parameter, panel: str, prefix: str) -> Option:
     flag = str(parameter.flag).replace("--", f"--{prefix}", 1)
     decls = [f"{prefix}{parameter.name}".replace("-", "_"), flag]
-    common = {"help": _help(parameter), "panel": panel, "default": parameter.default}
+    common: dict[str, Any] = {
+        "help": _help(parameter),
+        "panel": panel,
+        "default": parameter.default,
+    }
     if parameter.kind is bool or False in parameter.choices:
         decls[1] = f"{flag}/{flag.replace('--', '--no-', 1)}"
         if parameter.kind is not bool:  # there to be turned off
@@ -148,12 +165,8 @@ def _help(parameter: Parameter) -> str:
     return f"{text.removesuffix('.')}: {', '.join(map(str, parameter.choices))}."
 
 
-class Values(click.ParamType):
-    """The values of a parameter: words, numbers, `none`, or any text.
-
-    Other text is an error if the parameter has only words and numbers; bounds are checked together
-    with the other parameters.
-    """
+class Values(click.ParamType):  # type: ignore[type-arg]
+    """The values of a parameter: words, numbers, `none`, or any text."""
 
     name = "value"
 
@@ -174,29 +187,41 @@ class Values(click.ParamType):
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> object:
-        """Turn what was typed into a value."""
-        if not isinstance(value, str) or value in map(str, self.parameter.choices):
+        """Turn what was typed into a value, and check it."""
+        if not isinstance(value, str):
             return value
-        if value == NONE in self.words:
-            return None
-        if not self.parameter.is_number:
-            return value
+        found = self._parsed(value)
         try:
-            return self.parameter.kind(value)
-        except ValueError:
-            flag = param.opts[0] if param is not None else self.parameter.flag
-            number = "an integer" if self.parameter.kind is int else "a number"
-            allowed = " or ".join([*self.words, number])
-            raise click.UsageError(f"{flag} {value} must be {allowed}", ctx) from None
+            self.parameter.check(found)
+        except ParameterError as error:
+            flag = self.parameter.flag if param is None else param.opts[0]
+            allowed = self.parameter.allowed_in(COMMAND_LINE)
+            raise click.UsageError(f"{flag} {shlex.quote(value)} must be {allowed}", ctx) from error
+        return found
+
+    def _parsed(self, text: str) -> object:
+        if text in self.parameter.choices:
+            return text
+        if text == NONE in self.words:
+            return None
+        if self.parameter.is_number:
+            with suppress(ValueError):
+                return self.parameter.kind(text)
+        return text
 
     def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str  # noqa: ARG002
+        self,
+        ctx: click.Context,  # noqa: ARG002
+        param: click.Parameter,  # noqa: ARG002
+        incomplete: str,
     ) -> list[CompletionItem]:
         """Complete words; the shell completes files."""
         return [CompletionItem(word) for word in self.words if word.startswith(incomplete)]
 
 
-def _separated(_: click.Context, __: click.Parameter, given: Sequence[str]) -> tuple[str, ...] | None:
+def _separated(
+    _: click.Context, __: click.Parameter, given: Sequence[str]
+) -> tuple[str, ...] | None:
     """Return names that were given one by one, or with commas between them."""
     names = tuple(name.strip() for part in given for name in part.split(",") if name.strip())
     return names or None

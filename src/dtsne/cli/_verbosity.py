@@ -25,14 +25,11 @@ _LEVELS = (logging.WARNING, logging.INFO, logging.DEBUG)
 class Verbosity(Options):
     """How much is printed."""
 
-    quiet: bool = option(
-        "--quiet", "-q", default=False, is_flag=True, help="Print errors only, and no progress."
-    )
+    quiet: bool = option("--quiet", "-q", default=False, help="Print errors only, and no progress.")
     verbose: bool = option(
         "--verbose",
         "-v",
         default=False,
-        is_flag=True,
         help="Print more: every ten iterations, all warnings, the traceback of an error.",
     )
 
@@ -47,7 +44,7 @@ class Verbosity(Options):
 
     @contextmanager
     def configured_logging(self) -> Iterator[None]:
-        """Print messages and warnings of the package, and of those it uses, as lines of one form."""
+        """Print messages and warnings, also those of other packages, as one line each."""
         # At the root, as a fit clears the line of its bar before handlers there are called.
         root, logger = logging.getLogger(), logging.getLogger("dtsne")
         handler = logging.StreamHandler(sys.stderr)
