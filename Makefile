@@ -38,7 +38,7 @@ profile: $(VENV)/ready
 
 # The paper's comparison: reproduction/report.html. What is done is kept; `make reproduce` goes on.
 reproduce: $(VENV)/bench-ready $(NCVIS)/ready
-	NCVIS_PYTHON=$(NCVIS_PYTHON) $(BIN)/dtsne reproduce $(ARGS)
+	NCVIS_PYTHON=$(NCVIS_PYTHON) PYTHONPATH=benchmarks $(BIN)/python -m reproduce $(ARGS)
 
 $(VENV)/ready: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "dtsne needs Python 3.11 or newer: make PYTHON=python3.12 …")'

@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from make_palette import min_distance
 from page_support import header_of, texts_of, unpacked
 
 from dtsne.labels._groups import Groups, group_by
@@ -404,11 +405,11 @@ def test_what_is_of_a_map_is_kept_with_it():
 def test_the_colours_that_the_page_gets_stay_apart_for_everyone(theme, n, vision, least):
     colours = header_of(a_page())["colours"][theme]
     shown = colours["categories"][:n]
-    assert _colors.least_distance(shown, vision) > least
+    assert min_distance(shown, vision) > least
     for grey in (colours["other"], colours["missing"], colours["ground"]):
         for colour in shown:
-            assert _colors.least_distance([grey, colour], vision) > 5
-    assert _colors.least_distance(list(colours["flag"].values()), vision) > 15
+            assert min_distance([grey, colour], vision) > 5
+    assert min_distance(list(colours["flag"].values()), vision) > 15
 
 
 def test_the_page_has_the_colours_of_pictures():

@@ -9,9 +9,10 @@ import re
 
 import numpy as np
 import pytest
+from make_palette import min_distance
 
 from dtsne.page import make_page, write_page
-from dtsne.plots._palette import DARK, least_distance
+from dtsne.plots._palette import DARK
 
 COLOUR = {"a": (0, 114, 178), "b": (230, 159, 0), "c": (0, 158, 115)}
 NASTY = '</script><img src=x onerror="window.hacked=1"><script>window.hacked=1</script>'
@@ -581,7 +582,7 @@ def test_every_colour_is_seen_on_a_dark_page(open_page):
     bar = page.locator("#legend .bar").evaluate("bar => bar.style.background")
     for text in [*found, *re.findall(r"rgb\([^)]*\)", bar)]:
         colour = "#{:02X}{:02X}{:02X}".format(*map(int, re.findall(r"\d+", text)))
-        assert least_distance([colour, DARK.color]) > 25
+        assert min_distance([colour, DARK.color]) > 25
 
 
 # Movement

@@ -8,12 +8,14 @@ import pytest
 pytest.importorskip("matplotlib")
 
 import matplotlib as mpl
+from make_palette import lab, make_palette
 from matplotlib.colors import to_hex
 from plot_support import blobs, least_distance
 
 from dtsne import plots
 from dtsne.plots import _palette as _colors
 from dtsne.plots._colormaps import diverging_colormap, rgb
+from dtsne.runtime._errors import ParameterError
 
 VISIONS = ["normal", "deuteranopia", "protanopia"]
 
@@ -22,7 +24,7 @@ VISIONS = ["normal", "deuteranopia", "protanopia"]
 
 
 def test_lab_of_known_colours():
-    found = _colors.lab(rgb(["#FFFFFF", "#000000", "red", "#0000FF"]))
+    found = lab(rgb(["#FFFFFF", "#000000", "red", "#0000FF"]))
     expected = [[100, 0, 0], [0, 0, 0], [53.24, 80.09, 67.20], [32.30, 79.19, -107.86]]
     np.testing.assert_allclose(found, expected, atol=0.02)
 
@@ -47,8 +49,16 @@ def test_a_list_of_colours_begins_every_longer_one():
 
 @pytest.mark.parametrize("n", [-1, 201])
 def test_impossible_numbers_of_colours_are_refused(n):
-    with pytest.raises(ValueError, match="from 0 to 200"):
+    with pytest.raises(ParameterError) as error:
         plots.categorical_colors(n)
+    assert (error.value.parameter, error.value.value) == ("n", n)
+    assert error.value.allowed == "from 0 to 200"
+
+
+@pytest.mark.parametrize("ground", [_colors.LIGHT, _colors.DARK], ids=["light", "dark"])
+def test_the_table_is_what_the_tool_finds(ground):
+    assert ground.colors == make_palette(ground)
+    assert len(ground.colors) == len(set(ground.colors)) == _colors.MAX_GROUPS
 
 
 @pytest.mark.parametrize(
@@ -89,7 +99,7 @@ def test_diverging_colours_are_seen_on_white_and_differ_from_missing():
     for color in shades:
         assert least_distance([color, "white"]) > 20
     assert least_distance([shades[50], _colors.LIGHT.missing]) > 15
-    lightness = _colors.lab(shades)[:, 0]
+    lightness = lab(shades)[:, 0]
     assert (np.diff(lightness[:51]) > 0).all()
     assert (np.diff(lightness[50:]) < 0).all()
 

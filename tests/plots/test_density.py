@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 pytest.importorskip("matplotlib")
 
 import matplotlib as mpl
+from make_palette import lab
 from plot_support import blobs, legend_texts, overlaps, pixels
 
 from dtsne import plots
-from dtsne.plots import _palette as _colors
 from dtsne.plots._coloring import ColorOptions, by_values
 from dtsne.plots._density import spread_points
 from dtsne.plots._ticks import factor_ticks, radius_ticks, round_down
@@ -125,7 +125,7 @@ def test_a_map_of_radii_is_labelled_with_radii():
         assert np.log(float(tick.get_text())) == pytest.approx(tick.get_position()[1])
     # Dense is dark.
     places = np.asarray(ax.collections[0].get_offsets())
-    light = _colors.lab(ax.collections[0].get_facecolors()[:, :3])[:, 0]
+    light = lab(ax.collections[0].get_facecolors()[:, :3])[:, 0]
     assert np.corrcoef(places[:, 0], light)[0, 1] > 0.9
 
 

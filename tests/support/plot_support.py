@@ -7,9 +7,9 @@ import pytest
 
 pytest.importorskip("matplotlib")
 
+from make_palette import min_distance
 from matplotlib.colors import to_hex
 
-from dtsne.plots import _palette as _colors
 from dtsne.plots._names import Names
 
 
@@ -42,7 +42,7 @@ def names_of(ax):
 
 
 def least_distance(colors, vision="normal"):
-    return _colors.least_distance([to_hex(color) for color in colors], vision)
+    return min_distance([to_hex(color) for color in colors], vision)
 
 
 def legend_texts(ax):

@@ -9,7 +9,7 @@ import numpy as np
 from dtsne.io._integers import has_gaps
 from dtsne.labels._format import MAX_INTEGER_LABELS
 from dtsne.labels._groups import Groups, group_by
-from dtsne.plots._palette import MOST_GROUPS
+from dtsne.plots._palette import MAX_GROUPS
 from dtsne.tables import TableError
 
 if TYPE_CHECKING:
@@ -36,10 +36,10 @@ def as_groups(
         raise TableError(
             f"{path}: the column {name!r} is empty; name a column of groups ({option})."
         )
-    if n_groups > MOST_GROUPS:
+    if n_groups > MAX_GROUPS:
         raise TableError(
             f"{path}: the column {name!r} has {n_groups:,} different values, and a label at most "
-            f"{MOST_GROUPS}; name a column of groups ({option})."
+            f"{MAX_GROUPS}; name a column of groups ({option})."
         )
     return groups
 

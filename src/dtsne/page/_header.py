@@ -64,7 +64,7 @@ def _colors_on(ground: Ground) -> dict[str, Any]:
         "categories": categorical_colors(MAX_CATEGORIES, dark=ground is DARK),
         "other": ground.other,
         "missing": ground.missing,
-        "flag": {"no": ground.other, "yes": ground.first[5]},
+        "flag": {"no": ground.other, "yes": ground.colors[5]},
         "sequential": list(ground.sequential),
         "diverging": list(ground.diverging),
     }

@@ -143,10 +143,10 @@ def by_labels(labels: Any, n: int, options: ColorOptions = _DEFAULTS) -> Categor
     # Categories of no point keep their colours, so that pictures of parts have those of the whole.
     groups = group_by(labels, n, to_show=True)
     k = len(groups.names)
-    if k > _colors.MOST_GROUPS:
+    if k > _colors.MAX_GROUPS:
         raise ValueError(
             f"labels has {k:,} different values, more than colours can tell apart "
-            f"({_colors.MOST_GROUPS}); give a quantity as values=, or join small groups."
+            f"({_colors.MAX_GROUPS}); give a quantity as values=, or join small groups."
         )
     names = groups.names.tolist()
     written, palette = check_names(options.names, names), _palette(options, names)

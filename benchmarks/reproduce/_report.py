@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dtsne.reproduce import _figures, _summary
-from dtsne.reproduce._blocks import (
+from reproduce import _figures, _summary
+from reproduce._blocks import (
     Block,
     Figure,
     Heading,
@@ -18,18 +18,18 @@ from dtsne.reproduce._blocks import (
     to_html,
     to_markdown,
 )
-from dtsne.reproduce._measures import PAPER, SYMBOLS, THEORY
-from dtsne.reproduce._results import Failed
-from dtsne.reproduce._run import drawn_set
-from dtsne.reproduce._sets import N_COMPONENTS, SETS
-from dtsne.reproduce._summary import Cell, cell
-from dtsne.reproduce.methods import METHODS, OF_FIGURES, OF_MNIST, OF_THEORY
+from reproduce._measures import PAPER, SYMBOLS, THEORY
+from reproduce._results import Failed
+from reproduce._run import drawn_set
+from reproduce._sets import N_COMPONENTS, SETS
+from reproduce._summary import Cell, cell
+from reproduce.methods import METHODS, OF_FIGURES, OF_MNIST, OF_THEORY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from dtsne.reproduce._run import Outcomes
+    from reproduce._run import Outcomes
 
 TITLE = "dtSNE: the paper's comparison, run again"
 _MISSING, _UNDEFINED = "missing", "undefined"
