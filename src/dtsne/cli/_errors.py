@@ -18,6 +18,7 @@ import click
 
 from dtsne._config import PARAMETERS
 from dtsne.cli._signals import stop_code
+from dtsne.io._errors import TableError
 from dtsne.io._options import READ_OPTIONS
 from dtsne.runtime._errors import UNSET, Face, UserError
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 FAILED, WRONG_USAGE, CLOSED = 1, 2, 141
 NONE = "none"  # None on the command line
-_ALWAYS_USER = (UserError, OSError, ImportError, MemoryError, Warning)
+_ALWAYS_USER = (UserError, TableError, OSError, ImportError, MemoryError, Warning)
 _VALUES = (ValueError, TypeError, FloatingPointError)
 
 
@@ -125,8 +126,7 @@ def describe(error: Exception) -> str:
         text = f"{text} (a warning, which PYTHONWARNINGS makes an error)"
     if isinstance(error, MemoryError) and not isinstance(error, UserError):
         text = f"out of memory ({text}); use fewer rows or a machine with more memory"
-    notes = " ".join(getattr(error, "__notes__", ()))
-    return one_line(f"{as_sentence(text)} {notes}" if notes else text)
+    return " ".join([as_sentence(text), *getattr(error, "__notes__", ())])
 
 
 def _text(error: Exception, face: Face) -> str:

@@ -94,7 +94,7 @@ class Parameter:
             parts.append(listed if parts or len(self.choices) == 1 else f"one of {listed}")
         if self.others and face.shows_python:
             parts.append(self.others)
-        if self.optional:
+        if self.optional and (face.shows_python or self.is_number):
             parts.append(write(None))
         return " or ".join(parts)
 
