@@ -176,6 +176,7 @@ def test_an_interrupted_run_reports_what_it_has_and_goes_on(tmp_path, monkeypatc
     assert "missing" not in report.read_text(encoding="utf-8")
 
 
+@pytest.mark.integration
 def test_a_worker_survives_the_death_of_its_process():
     X = draw("2D-density", 0, 60).X
     with started_worker() as worker:
