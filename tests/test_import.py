@@ -24,6 +24,7 @@ HEAVY = (
 )
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     "statement",
     [
@@ -44,6 +45,7 @@ def test_import_loads_nothing_heavy(statement):
     assert loaded.isdisjoint(HEAVY)
 
 
+@pytest.mark.integration
 def test_estimator_does_not_load_manifold():
     script = "import sys; from dtsne import DTSNE; print('sklearn.manifold' in sys.modules)"
     done = subprocess.run(
