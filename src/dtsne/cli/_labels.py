@@ -36,8 +36,8 @@ def as_groups(
         raise DataError(f"{path}: column {name!r} is empty", f"name a column of groups ({option})")
     if n_groups > MAX_GROUPS:
         raise DataError(
-            f"{path}: column {name!r} has {n_groups:,} distinct values; at most {MAX_GROUPS} can be "
-            "labels",
+            f"{path}: column {name!r} has {n_groups:,} distinct values, and labels at most "
+            f"{MAX_GROUPS}",
             f"name a column of groups ({option})",
         )
     return groups
