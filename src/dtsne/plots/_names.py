@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.artist import Artist
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
+    from matplotlib.backend_bases import RendererBase
 
     from dtsne.runtime._typing import FloatArray
 
@@ -68,7 +69,7 @@ class Names(Artist):
         for text in self.texts:
             text.set_figure(ax.figure)
 
-    def arrange(self, renderer: Any) -> tuple[list[Bbox], FloatArray]:
+    def arrange(self, renderer: RendererBase) -> tuple[list[Bbox], FloatArray]:
         """Place the texts for the present size of the axes; return their boxes and anchors."""
         assert self.axes is not None
         boxes = [text.get_window_extent(renderer) for text in self.texts]
@@ -95,7 +96,7 @@ class Names(Artist):
         anchors[hidden, 1] += raised[hidden]
         return anchors
 
-    def draw(self, renderer: Any) -> None:
+    def draw(self, renderer: RendererBase) -> None:
         """Draw the names for the present size of the axes."""
         if not self.get_visible() or not self.texts:
             return
@@ -114,7 +115,7 @@ class Names(Artist):
                 text.set_path_effects(effects)
                 text.draw(renderer)
 
-    def _draw_leader(self, anchor: FloatArray, box: Bbox, renderer: Any) -> None:
+    def _draw_leader(self, anchor: FloatArray, box: Bbox, renderer: RendererBase) -> None:
         assert self.axes is not None
         nearest = np.clip(anchor, box.min, box.max)
         if np.linalg.norm(nearest - anchor) < box.height / 4:

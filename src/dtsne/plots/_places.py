@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dtsne.plots._style import local_density
+from dtsne.plots._points import local_density
 
 if TYPE_CHECKING:
     from dtsne.runtime._typing import FloatArray, IntArray
 
 # More names than this hide the map; then the largest groups are named, and a legend lists all.
-MOST_NAMES = 30
-# Share of a group's points that its reach has to hold.
+MAX_NAMES = 30
+# Share of a group's points within its reach.
 _WITHIN = 0.8
-# A medoid compares all pairs; so many points tell it as well.
-_SAMPLE = 400
-# A group is in pieces where gaps are so many times as wide as a point has to its fourth neighbour.
+# A medoid compares all pairs; a sample of so many points has about the same one.
+_MAX_SAMPLE = 400
+# A gap that splits a group is so many times as wide as the distance to the fourth neighbour.
 _LINKED, _GAP = 4, 4.0
 _ROUNDS = 400
 _PULL = 0.03
@@ -35,8 +35,8 @@ class Places(NamedTuple):
 def group_places(Y: FloatArray, codes: IntArray, n_groups: int, seed: int = 0) -> Places:
     """Find the middle of each group; nan for groups without points.
 
-    It is the medoid of its largest piece, weighted by density: the point of the piece that is
-    nearest to all others, where those in dense parts count more. So it lies among points.
+    It is the medoid of its largest connected component, weighted by density: the point of the
+    component nearest to all others, where those in dense parts count more. So it is a point.
     """
     rng = np.random.default_rng(seed)
     centers, reaches = np.full((n_groups, 2), np.nan), np.full(n_groups, np.nan)
@@ -44,27 +44,23 @@ def group_places(Y: FloatArray, codes: IntArray, n_groups: int, seed: int = 0) -
     bounds = np.searchsorted(codes[order], np.arange(n_groups + 1))
     for group in range(n_groups):
         members = order[bounds[group] : bounds[group + 1]]
-        if len(members) > _SAMPLE:
-            members = rng.choice(members, _SAMPLE, replace=False)
+        if len(members) > _MAX_SAMPLE:
+            members = rng.choice(members, _MAX_SAMPLE, replace=False)
         if len(members):
-            centers[group], reaches[group] = _medoid(_largest_piece(Y[members]))
+            centers[group], reaches[group] = _medoid(_largest_component(Y[members]))
     return Places(centers, reaches, np.diff(bounds))
 
 
-def _largest_piece(points: FloatArray) -> FloatArray:
-    """Return the points of the largest part that no wide gap parts from the rest."""
+def _largest_component(points: FloatArray) -> FloatArray:
+    """Return the points of the largest part that no wide gap separates from the rest."""
+    from scipy.sparse.csgraph import connected_components
+
     if len(points) <= _LINKED:
         return points
     apart = np.linalg.norm(points[:, None] - points[None], axis=-1)
     gap = _GAP * np.median(np.partition(apart, _LINKED, axis=1)[:, _LINKED])
-    linked = apart <= gap
-    pieces = np.arange(len(points))
-    for _ in range(len(points)):  # each takes the least number of those it is linked to
-        least = np.where(linked, pieces[None], len(points)).min(axis=1)
-        if (least == pieces).all():
-            break
-        pieces = least
-    largest: FloatArray = points[pieces == np.bincount(pieces).argmax()]
+    _, components = connected_components(apart <= gap, directed=False)
+    largest: FloatArray = points[components == np.bincount(components).argmax()]
     return largest
 
 
