@@ -22,8 +22,7 @@ from dtsne.labels._groups import group_by
 from dtsne.plots import _palette as _colors
 from dtsne.plots._coloring import ColorOptions, by_labels
 from dtsne.plots._inputs import check_names
-from dtsne.plots._names import Names
-from dtsne.plots._places import free_boxes, group_places, spread_boxes
+from dtsne.plots._names import Names, free_boxes, group_places, spread_boxes
 from dtsne.runtime._errors import DataError
 
 seeds = st.integers(0, 2**32 - 1)

@@ -13,7 +13,6 @@ import numpy as np
 from dtsne.labels._format import shortened
 from dtsne.plots._axes import ink, size_in_inches
 from dtsne.plots._coloring import Categories, Coloring, Quantity
-from dtsne.plots._places import MAX_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,6 +26,8 @@ if TYPE_CHECKING:
 
     from dtsne.runtime._typing import IntArray
 
+# More names than this hide the map; then the largest groups are named, and a legend lists all.
+MAX_NAMES = 30
 # Share of the width of axes that a legend leaves to them, and of their area that it may cover where
 # there is no room next to them.
 _LEFT, _COVERED = 0.6, 0.25

@@ -10,7 +10,6 @@ from dtsne.plots._axes import axes_or_new, frame_map, is_dark, size_in_inches
 from dtsne.plots._coloring import Categories, Coloring, ColorOptions, choose_coloring
 from dtsne.plots._legends import draw_legend, lists_groups
 from dtsne.plots._palette import DARK, LIGHT
-from dtsne.plots._places import MAX_NAMES, Places, group_places
 from dtsne.plots._points import PointStyle, draw_points, point_style
 from dtsne.plots._raster import RASTERIZE_ABOVE, draw_image
 from dtsne.plots._scale_bar import HEIGHT_BELOW, density_scale_bar
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
     from dtsne.plots._inputs import ByLabel
     from dtsne.plots._raster import RasterScale
-    from dtsne.runtime._typing import FloatArray, IntArray
+    from dtsne.runtime._typing import IntArray
 
 
 class PanelOptions(ColorOptions, total=False):
@@ -180,7 +179,9 @@ def scatter_map(
     frame_map(ax, title)
     with_groups = lists_groups(coloring, legend=legend, annotate=annotate)
     if annotate and isinstance(coloring, Categories) and coloring.listed:
-        _write_names(ax, points, coloring, listed=with_groups)
+        from dtsne.plots._names import write_names
+
+        write_names(ax, points, coloring, listed=with_groups)
     if legend is not False:
         below = 0.0 if unit is None else HEIGHT_BELOW
         draw_legend(ax, coloring, with_groups=with_groups, is_new=is_new, below=below)
@@ -194,13 +195,3 @@ def _order(coloring: Coloring, random_state: int) -> IntArray:
     missing = coloring.missing
     order = np.random.default_rng(random_state).permutation(len(missing))
     return np.concatenate([order[missing[order]], order[~missing[order]]])
-
-
-def _write_names(ax: Axes, Y: FloatArray, coloring: Categories, *, listed: bool) -> None:
-    from dtsne.plots._names import Names
-
-    places = group_places(Y, coloring.groups.codes, len(coloring.names))
-    largest = np.argsort(-places.sizes, kind="stable")[:MAX_NAMES]
-    chosen = np.sort(largest[places.sizes[largest] > 0])
-    places = Places(places.centers[chosen], places.reaches[chosen], places.sizes[chosen])
-    Names(ax, [coloring.names[i] for i in chosen], places, listed=listed)
