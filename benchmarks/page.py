@@ -21,9 +21,9 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from _browser import ARGUMENTS
 from playwright.sync_api import sync_playwright
 
+from _browser import ARGUMENTS
 from dtsne.page import write_page
 
 if TYPE_CHECKING:

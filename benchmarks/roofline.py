@@ -12,11 +12,11 @@ from time import process_time
 from typing import TYPE_CHECKING
 
 import numpy as np
-from quality import prepared
 from scipy import fft
 
 from dtsne import DTSNE
 from dtsne._backend import CpuBackend
+from dtsne._config import CalibrationPlan
 from dtsne._problem import state_problem
 from dtsne.data._base import Points
 from dtsne.forces._attraction import attractive_cost, attractive_forces
@@ -24,11 +24,11 @@ from dtsne.forces.fft._cells import BORDER, sort_into_cells
 from dtsne.forces.fft._grid import convolve
 from dtsne.forces.fft._kernels import STENCIL
 from dtsne.forces.fft._repulsion import FftRepulsion, _near
-from dtsne.optimize._calibration import CalibrationPlan
 from dtsne.optimize._radii import neighbor_radii
 from dtsne.runtime._jit import compiled
 from dtsne.runtime._progress import shown_progress
 from dtsne.runtime._threads import for_rows, limited_threads, resolve_n_jobs
+from quality import prepared
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from _browser import ARGUMENTS
 from hypothesis import settings
+
+from _browser import ARGUMENTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

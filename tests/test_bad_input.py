@@ -7,6 +7,7 @@ import pytest
 
 from dtsne import DTSNE
 from dtsne.quality import cluster_radius_ratios
+from dtsne.runtime._errors import ParameterError, ParameterTypeError
 
 
 @pytest.fixture(name="X")
@@ -81,9 +82,9 @@ def test_line_and_plane_in_more_components():
 
 
 @pytest.mark.parametrize(
-    ("parameters", "message"),
+    ("parameters", "allowed"),
     [
-        ({"perplexity": 1.0}, "perplexity=1.0 has to be a number above 1"),
+        ({"perplexity": 1.0}, "a number above 1"),
         ({"perplexity": -5}, "above 1"),
         ({"perplexity": np.nan}, "above 1"),
         ({"n_components": 4}, "at least 1 and at most 3"),
@@ -101,13 +102,18 @@ def test_line_and_plane_in_more_components():
         ({"max_iter": 0}, "at least 1"),
         ({"tol": -1.0}, "at least 0 or 'auto'"),
         ({"n_pcs": 0}, "at least 1"),
-        ({"n_jobs": 0}, "n_jobs=0 leaves no thread"),
+        ({"n_jobs": 0}, "a number of threads, or None for all"),
         ({"verbose": -1}, "at least 0"),
     ],
 )
-def test_bad_values(X, parameters, message):
-    with pytest.raises(ValueError, match=message):
+def test_bad_values(X, parameters, allowed):
+    (name, value), *_ = parameters.items()
+    with pytest.raises(ParameterError) as error:
         DTSNE(**parameters).fit(X)
+    assert error.value.parameter == name
+    assert error.value.value is value
+    assert allowed in error.value.allowed
+    assert str(error.value) == f"{name}={value!r} must be {error.value.allowed}."
 
 
 @pytest.mark.parametrize(
@@ -123,15 +129,17 @@ def test_bad_values(X, parameters, message):
     ],
 )
 def test_bad_types(X, parameters):
-    with pytest.raises(TypeError, match=next(iter(parameters))):
+    with pytest.raises(ParameterTypeError) as error:
         DTSNE(**parameters).fit(X)
+    assert isinstance(error.value, TypeError)
+    assert error.value.parameter == next(iter(parameters))
 
 
 @pytest.mark.parametrize(
     ("init", "message"),
     [
-        (np.zeros((60, 3)), r"has to be \(60, 2\)"),
-        (np.zeros((59, 2)), r"has to be \(60, 2\)"),
+        (np.zeros((60, 3)), r"must be \(60, 2\)"),
+        (np.zeros((59, 2)), r"must be \(60, 2\)"),
         (np.full((60, 2), np.nan), "finite"),
         (np.zeros((60, 2)), "all points are equal"),
     ],

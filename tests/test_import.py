@@ -33,7 +33,6 @@ HEAVY = (
         "import dtsne.plots",
         "import dtsne.scanpy",
         "import dtsne.tables",
-        "import dtsne.reproduce",
         "import dtsne.cli",
     ],
 )

@@ -9,13 +9,18 @@ import hashlib
 import json
 import platform
 import sys
+import warnings
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 from dtsne import DTSNE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 FILE = Path(__file__).with_name("same_bits.json")
 
@@ -100,12 +105,23 @@ def cases() -> dict[str, Any]:
     }
 
 
+@contextmanager
+def one_torch_thread() -> Iterator[None]:
+    """PyTorch on the CPU sums in another order on another number of threads."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
 def digests(name: str) -> dict[str, str]:
     X, parameters = cases()[name]
     model = DTSNE(**parameters)
-    import warnings
-
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), one_torch_thread():
         warnings.simplefilter("ignore")
         model.fit(X)
     return {

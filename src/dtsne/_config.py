@@ -1,130 +1,340 @@
-"""Checks of the estimator's parameters, each with an error that names the fix."""
+"""What a fit is asked to do: the table of parameters, and a frozen, validated `Config`.
+
+Validation, the docstring of :class:`dtsne.DTSNE`, the options of the command line and the reference
+page all come from `PARAMETERS`. Nothing heavy is imported here, as help should not wait for numpy.
+"""
 
 from __future__ import annotations
 
 import re
-from numbers import Integral, Real
+from dataclasses import dataclass, fields
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal, TypeAlias, Union
 
-import numpy as np
-
-from dtsne.data._metrics import METRICS
-from dtsne.runtime._arrays import to_host
-from dtsne.runtime._kinds import is_tensor
+from dtsne.runtime._errors import ParameterError, setting
+from dtsne.runtime._parameters import Parameter
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from collections.abc import Callable
 
-    from dtsne._estimator import DTSNE
+    import numpy as np
+    import torch
+    from numpy.typing import ArrayLike
+    from scipy.sparse import sparray, spmatrix
+
     from dtsne.runtime._typing import FloatArray
 
-_CHOICES = {
-    "metric": ("euclidean", "cosine", "correlation", *METRICS, "precomputed"),
-    "optimizer": ("scaled", "paper"),
-    "method": ("auto", "exact", "fft"),
-}
-_STARTS = ("pca", "random", "spectral")
+    NeighborGraph: TypeAlias = tuple[ArrayLike, ArrayLike] | sparray | spmatrix
+    Callback: TypeAlias = Callable[[int, float, FloatArray], bool | None]
+    RandomState: TypeAlias = int | np.random.RandomState | None
+Device: TypeAlias = Union[Literal["cpu", "cuda", "auto"], str, "torch.device"]
+
+# Distances between rows brought to length 1 are Euclidean: these have principal components.
+EUCLIDEAN_METRICS = ("euclidean", "cosine", "correlation")
+# What scikit-learn and pynndescent both know by this name, mean the same by and need no parameter
+# for. Left out are other names and powers of the Euclidean distance, haversine, which is for two
+# columns only, and yule and russellrao, by which unequal rows can be at 0, or equal ones not.
+OTHER_METRICS = (
+    "manhattan", "chebyshev",  # of differences: they know no origin, and grow with the data
+    "canberra", "braycurtis", "hamming",  # of values
+    "jaccard", "dice", "sokalsneath", "rogerstanimoto",  # of sets
+)  # fmt: skip
+NEIGHBORS_PER_PERPLEXITY = 3  # fewer would inflate σ, and σ is what sizes mean here
 
 
-def check_parameters(model: DTSNE) -> None:
-    """Raise a clear error for any parameter that cannot be used."""
-    for name, choices in _CHOICES.items():
-        _check_choice(name, getattr(model, name), choices)
-    _check_device(model.device)
-    if model.neighbors is not None and model.metric == "precomputed":
-        raise ValueError(
-            "neighbors cannot be given beside metric='precomputed', where X is the distances "
-            "already; leave out one of the two."
-        )
-    _check_number("n_components", model.n_components, Integral, least=1, most=3)
-    _check_number("perplexity", model.perplexity, Real, above=1)
-    _check_number("density_scale", model.density_scale, Real, least=0)
-    _check_number("max_iter", model.max_iter, Integral, least=1)
-    _check_number("verbose", model.verbose, Integral, least=0)
-    if model.n_pcs is not None:
-        _check_number("n_pcs", model.n_pcs, Integral, least=1)
-    if model.n_jobs is not None:
-        _check_number("n_jobs", model.n_jobs, Integral)
-    _check_number("fft_tolerance", model.fft_tolerance, Real, above=0, most=0.1)
-    _check_auto_or_number("learning_rate", model.learning_rate, above=0)
-    _check_auto_or_number("early_exaggeration", model.early_exaggeration, least=1)
-    _check_auto_or_number("tol", model.tol, least=0)
-    if model.calibration is not False:
-        _check_choice("calibration", model.calibration, ("auto", False))
-    if isinstance(model.init, str):
-        _check_choice("init", model.init, _STARTS, or_else="an array of shape (n, n_components)")
-    if model.callback is not None and not callable(model.callback):
-        raise TypeError(
-            f"callback={model.callback!r} cannot be called; give a function of "
-            "(iteration, kl, embedding) or None."
-        )
-    if model.checkpoint is not None and not isinstance(model.checkpoint, str | PathLike):
-        raise TypeError(f"checkpoint={model.checkpoint!r} has to be the path of a file or None.")
+@dataclass(frozen=True)
+class Rule:
+    """How a gradient becomes a step."""
+
+    step_share: float  # the step, as a share of n
+    early_momentum: float
+    momentum: float
+    n_early: int
+    scaled: bool  # steps in units of each point's kernel scale, and none too long
+    gains: bool
+    settles: bool  # may end before max_iter; the paper's rests long on its first plateau
+    exaggeration: float
 
 
-def _check_device(device: Any) -> None:
-    """Refuse names of no device; whether it is there is seen when it is used."""
-    known = type(device).__module__.partition(".")[0] == "torch" or (
-        isinstance(device, str) and re.fullmatch(r"cpu|auto|cuda(:\d+)?", device)
-    )
-    if not known:
-        raise ValueError(
-            f"device={device!r} is not known; choose from 'cpu', 'cuda', 'cuda:1' (the second "
-            "GPU), 'auto' or a torch.device."
-        )
+PAPER = Rule(1 / 12, 0.5, 0.8, 20, scaled=False, gains=False, settles=False, exaggeration=1.0)
+SCALED = Rule(1 / 2, 0.5, 0.9, 20, scaled=True, gains=True, settles=True, exaggeration=1.5)
+RULES = {"scaled": SCALED, "paper": PAPER}
 
 
-def check_start(init: ArrayLike, n: int, n_components: int) -> FloatArray:
-    """Return the user's own start as floats, if it fits the data."""
-    init = to_host(init) if is_tensor(init) else np.asarray(init)
-    if init.shape != (n, n_components):
-        raise ValueError(
-            f"init has shape {init.shape}; it has to be ({n}, {n_components}), "
-            "a row for each row of X and a column for each of n_components."
-        )
-    if init.dtype.kind not in "biuf":
-        raise ValueError(f"init holds {init.dtype}; give finite numbers.")
-    start: FloatArray = init.astype(np.float64)
-    if not np.isfinite(start).all():
-        raise ValueError("init has NaN or infinite values; give finite coordinates.")
-    if not start.std(axis=0).all():
-        raise ValueError("init has an axis on which all points are equal; spread them on it.")
-    return start
+@dataclass(frozen=True)
+class CalibrationPlan:
+    """When and how strongly to calibrate; docs/optimiser.md compares the values."""
+
+    n_rounds: int = 5
+    # Calibration starts once KL falls by less than this share of itself an iteration: the map has
+    # its shape by then, and still moves enough to follow.
+    start_below: float = 4e-3
+    strength: float = 0.5
+    # A slope larger than 1 by less than this is left for the calibration to bring down to 1.
+    slope_tolerance: float = 0.1
+    # Scales stay within this factor of σ's own: unbounded, the update runs away for some points.
+    bound: float = 2.0
+    # The mismatch is averaged over a point and this many of its neighbours in the data.
+    n_smoothing: int = 5
+    # Radii are those of neighbourhoods of these shares of the perplexity. The smaller one raises
+    # the correlation of neighbour distances (ρ_knn), the larger is what a reader sees as density.
+    shares_of_perplexity: tuple[float, ...] = (0.3, 1.0)
 
 
-def _check_choice(
-    name: str, value: Any, choices: tuple[Any, ...], *, or_else: str | None = None
-) -> None:
-    if not any(isinstance(value, type(choice)) and value == choice for choice in choices):
-        alternatives = ", ".join(map(repr, choices)) + (f" or {or_else}" if or_else else "")
-        raise ValueError(f"{name}={value!r} is not known; choose from {alternatives}.")
+def _is_array_like(value: object) -> bool:
+    return not isinstance(value, str) and value is not None
 
 
-def _check_auto_or_number(name: str, value: Any, **bounds: float) -> None:
-    if not (isinstance(value, str) and value == "auto"):
-        _check_number(name, value, Real, hint=" or 'auto'", **bounds)
+def _is_device(value: object) -> bool:
+    if isinstance(value, str):
+        return re.fullmatch(r"cpu|auto|cuda(:\d+)?", value) is not None
+    return type(value).__module__.partition(".")[0] == "torch"
 
 
-def _check_number(
-    name: str,
-    value: Any,
-    kind: type,
-    *,
-    least: float = -np.inf,
-    above: float = -np.inf,
-    most: float = np.inf,
-    hint: str = "",
-) -> None:
-    expected = "an integer" if kind is Integral else "a number"
-    if least > -np.inf:
-        expected += f" of at least {least:g}"
-    if above > -np.inf:
-        expected += f" above {above:g}"
-    if most < np.inf:
-        expected += f" and at most {most:g}"
-    if not isinstance(value, kind) or isinstance(value, bool | np.bool_):
-        raise TypeError(f"{name}={value!r} has to be {expected}{hint}.")
-    number = float(value)  # type: ignore[arg-type]
-    if not (np.isfinite(number) and least <= number <= most and number > above):
-        raise ValueError(f"{name}={value!r} has to be {expected}{hint}.")
+def _is_random_state(value: object) -> bool:
+    return type(value).__name__ == "RandomState"
+
+
+_TABLE = (
+    Parameter(
+        "n_components", "{1, 2, 3}", 2,
+        "Dimension of the map.",
+        group="Method", flag="--n-components", kind=int, minimum=1, maximum=3,
+    ),
+    Parameter(
+        "perplexity", "float", 100.0,
+        "Effective number of neighbours of a point. A larger value gives smoother densities and "
+        "takes longer; a cluster of fewer points than the perplexity is drawn too wide. Clipped, "
+        "with a warning, where it is not below (n − 1) / 3.",
+        group="Method", flag="--perplexity", kind=float, above=1,
+    ),
+    Parameter(
+        "density_scale", "float", 1.0,
+        "Exponent on σ in the kernel of the map. 1 keeps densities (dtSNE), 0 gives every "
+        "neighbourhood the same size (the kernel of t-SNE), values between interpolate.",
+        group="Method", flag="--density-scale", kind=float, minimum=0,
+    ),
+    Parameter(
+        "calibration", '{"auto", False}', "auto",
+        "Correct the kernel scales during the descent by the radii found in the map, five times. "
+        "False is the plain objective of the paper. \"auto\" skips calibration where "
+        "`density_scale` is 0 or `optimizer` is \"paper\".",
+        group="Method", flag="--calibration", choices=("auto", False),
+    ),
+    Parameter(
+        "metric", "str", "euclidean",
+        "Distance in the data. \"cosine\" is the Euclidean distance between rows scaled to length "
+        "1; \"correlation\" subtracts the mean of each row first. Others are \"manhattan\", "
+        "\"chebyshev\", \"canberra\", \"braycurtis\" and \"hamming\", and between sets, which are "
+        "the columns that are not 0, \"jaccard\", \"dice\", \"sokalsneath\" and "
+        "\"rogerstanimoto\"; for these, more than 20,000 points need "
+        "``pip install dtsne[metrics]``. \"precomputed\" takes X as a square distance matrix, or "
+        "as a sparse neighbour graph like `neighbors`.",
+        group="Input", flag="--metric",
+        choices=(*EUCLIDEAN_METRICS, *OTHER_METRICS, "precomputed"),
+    ),
+    Parameter(
+        "neighbors", "(indices, distances), sparse matrix of shape (n, n) or None", None,
+        "Precomputed neighbours, in place of a search: two arrays of shape (n, k), or a graph "
+        "whose stored entries are distances (explicit zeros too), such as that of scikit-learn's "
+        "``kneighbors_graph(mode=\"distance\")`` or scanpy's ``obsp[\"distances\"]``. Each row "
+        "must have at least 3 · perplexity neighbours other than the point itself, in any order; "
+        "of more, the nearest are taken. P is then sparse for any number of points, and X serves "
+        "only for the initialisation.",
+        group="Input", optional=True,
+    ),
+    Parameter(
+        "n_pcs", "int or None", 50,
+        "Number of principal components to which the data is reduced first; None for the data as "
+        "it is. Sparse data is reduced by a truncated SVD. Only for Euclidean distances, which "
+        "those of \"cosine\" and \"correlation\" are too: other metrics use the data as it is.",
+        group="Input", flag="--n-pcs", kind=int, minimum=1, optional=True,
+    ),
+    Parameter(
+        "init", '{"pca", "random", "spectral"} or array-like of shape (n, n_components)', "pca",
+        "Initialisation of the map. \"pca\" is at the scale of the data: for distances that are "
+        "not Euclidean, the components are scaled to the distances between neighbours. Where X is "
+        "a graph, which has no coordinates, \"pca\" is \"spectral\". An array is used as it is, in "
+        "units of the map.",
+        group="Optimisation", flag="--init", choices=("pca", "random", "spectral"),
+        others="an array of shape (n, n_components)", accepts=_is_array_like,
+    ),
+    Parameter(
+        "optimizer", '{"scaled", "paper"}', "scaled",
+        "Rule of the descent. \"scaled\" moves each point in units of its own scale; \"paper\" is "
+        "exactly the descent of the paper, which needs thousands of iterations where scales "
+        "differ.",
+        group="Optimisation", flag="--optimizer", choices=("scaled", "paper"),
+    ),
+    Parameter(
+        "method", '{"auto", "exact", "fft"}', "auto",
+        "Summation of the repulsion: \"exact\" over all pairs, O(n²), or \"fft\", O(n), to within "
+        "`fft_tolerance`. \"auto\" is exact up to 5,000 points, on a GPU up to 10,000.",
+        group="Optimisation", flag="--method", choices=("auto", "exact", "fft"),
+    ),
+    Parameter(
+        "fft_tolerance", "float", 0.01,
+        "Largest relative error of the repulsive force (median over the points) of \"fft\".",
+        group="Optimisation", flag="--fft-tolerance", kind=float, above=0, maximum=0.1,
+    ),
+    Parameter(
+        "learning_rate", 'float or "auto"', "auto",
+        "Step of the descent. \"auto\" is n/2 for \"scaled\" and n/12 for \"paper\".",
+        group="Optimisation", flag="--learning-rate", kind=float, choices=("auto",), above=0,
+    ),
+    Parameter(
+        "early_exaggeration", 'float or "auto"', "auto",
+        "Factor on the attraction at the beginning, which falls to 1 within 40 iterations. "
+        "\"auto\" is 1.5 for \"scaled\", 4 after a random initialisation, and 1 for \"paper\".",
+        group="Optimisation", flag="--early-exaggeration", kind=float, choices=("auto",),
+        minimum=1,
+    ),
+    Parameter(
+        "max_iter", "int", 1000,
+        "Largest number of iterations of the descent.",
+        group="Optimisation", flag="--max-iter", kind=int, minimum=1,
+    ),
+    Parameter(
+        "tol", 'float or "auto"', "auto",
+        "Relative change of KL per iteration at which the descent ends. \"auto\" is 5e-4, or 1e-4 "
+        "where `density_scale` is 0. With 0 the descent runs `max_iter` iterations, as \"paper\" "
+        "always does.",
+        group="Optimisation", flag="--tol", kind=float, choices=("auto",), minimum=0,
+    ),
+    Parameter(
+        "device", '{"cpu", "cuda", "auto"} or torch.device', "cpu",
+        "Where to compute. \"cuda\" is a GPU, by PyTorch (``pip install \"dtsne[gpu]\"``), "
+        "\"cuda:1\" the second one; \"auto\" is a GPU where there is one, or where X is, if that "
+        "is a tensor. Tensors of PyTorch, CuPy or another library come in, and maps of the same "
+        "kind go out, without a copy on the host.",
+        group="Running", flag="--device", choices=("cpu", "cuda", "auto"),
+        others="'cuda:1' (the second GPU), or a torch.device", accepts=_is_device,
+    ),
+    Parameter(
+        "random_state", "int, RandomState instance or None", None,
+        "Seed of a \"random\" initialisation. Nothing else is random.",
+        group="Running", flag="--random-state", kind=int, optional=True,
+        others="a numpy.random.RandomState", accepts=_is_random_state,
+    ),
+    Parameter(
+        "n_jobs", "int or None", None,
+        "Number of threads; None or -1 for all. It never changes the result.",
+        group="Running", flag="--n-jobs", kind=int, optional=True,
+    ),
+    Parameter(
+        "verbose", "int", 0,
+        "Amount of progress to show. 1 shows, on standard error, an estimate of time and memory, "
+        "then the phase, KL and the time left: as a bar on a terminal or in a notebook, elsewhere "
+        "as a line every few seconds. 2 adds a line through `logging` for every 10 iterations.",
+        group="Running", kind=int, minimum=0,
+    ),
+    Parameter(
+        "callback", "callable or None", None,
+        "Function called every 10 iterations with the iteration, KL and the map (read-only); a "
+        "true result ends the fit.",
+        group="Running", optional=True,
+        others="a function of (iteration, kl, embedding)", accepts=callable,
+    ),
+    Parameter(
+        "checkpoint", "str, path or None", None,
+        "File in which the descent is saved, every 30 seconds and at Ctrl-C. A fit of the same "
+        "data with the same parameters resumes from it and ends in the map it would have ended "
+        "in: the same bits if the repulsion is exact, and one as good with \"fft\", whose grid is "
+        "rebuilt. Neighbours and affinities are computed again. The file is removed after a "
+        "successful fit.",
+        group="Running", flag="--checkpoint", optional=True,
+        others="the path of a file", accepts=lambda value: isinstance(value, str | PathLike),
+    ),
+)  # fmt: skip
+PARAMETERS = {parameter.name: parameter for parameter in _TABLE}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Config:
+    """What a fit is asked to do, checked when it is made.
+
+    The first fields are the parameters of :class:`dtsne.DTSNE`. The others are those that
+    experiments vary: ``dataclasses.replace(config, max_dense=0)``.
+
+    Attributes
+    ----------
+    rule : Rule or None
+        How a gradient becomes a step; None for the rule that `optimizer` names.
+    calibration_plan : CalibrationPlan
+    checkpoint_every : float
+        Seconds between two checkpoints: little to lose, and little to write even for a million
+        points (70 MB).
+    max_dense : int
+        Up to this many points P is dense, as the paper defines it. Beyond, P is over the nearest
+        neighbours, which changes σ by a few percent (docs/optimiser.md) and needs 20 times less
+        memory.
+    max_exact : int or None
+        Up to this many points `method` "auto" is exact; None for what suits the device.
+    max_exact_neighbors : int
+        Up to this many points all distances are computed; beyond, the search is approximate.
+    neighbor_recall : float
+        Share of the neighbours that an approximate search must find.
+    """
+
+    n_components: int = 2
+    perplexity: float = 100.0
+    density_scale: float = 1.0
+    calibration: Literal["auto", False] = "auto"
+    metric: str = "euclidean"
+    neighbors: NeighborGraph | None = None
+    n_pcs: int | None = 50
+    init: Literal["pca", "random", "spectral"] | ArrayLike = "pca"
+    optimizer: Literal["scaled", "paper"] = "scaled"
+    method: Literal["auto", "exact", "fft"] = "auto"
+    fft_tolerance: float = 0.01
+    learning_rate: float | Literal["auto"] = "auto"
+    early_exaggeration: float | Literal["auto"] = "auto"
+    max_iter: int = 1000
+    tol: float | Literal["auto"] = "auto"
+    device: Device = "cpu"
+    random_state: RandomState = None
+    n_jobs: int | None = None
+    verbose: int = 0
+    rule: Rule | None = None
+    calibration_plan: CalibrationPlan = CalibrationPlan()
+    checkpoint_every: float = 30.0
+    max_dense: int = 10_000
+    max_exact: int | None = None
+    max_exact_neighbors: int = 20_000
+    neighbor_recall: float = 0.99
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            if field.name in PARAMETERS:
+                PARAMETERS[field.name].check(getattr(self, field.name))
+        if self.n_jobs == 0:
+            raise ParameterError("n_jobs", 0, "a number of threads, or None for all")
+        if self.neighbors is not None and self.metric == "precomputed":
+            raise ParameterError(
+                "neighbors", self.neighbors,
+                reason=f"{setting('neighbors')} cannot be combined with "
+                f"{setting('metric', 'precomputed')}, where X is the distances already",
+                fix="remove one of the two",
+            )  # fmt: skip
+
+    @property
+    def uses_calibration(self) -> bool:
+        """Whether the kernel scales are corrected during the descent."""
+        return self.calibration == "auto" and self.density_scale > 0 and not self.is_paper
+
+    @property
+    def is_paper(self) -> bool:
+        """Whether the descent is that of the paper."""
+        return self.optimizer == "paper"
+
+    @property
+    def resolved_rule(self) -> Rule:
+        """How a gradient becomes a step."""
+        return RULES[self.optimizer] if self.rule is None else self.rule
+
+
+def check_parameters(model: object) -> None:
+    """Raise a clear error for any parameter of an estimator that cannot be used."""
+    for parameter in PARAMETERS.values():
+        parameter.check(getattr(model, parameter.name))
+    Config(neighbors=getattr(model, "neighbors"), metric=getattr(model, "metric"))  # noqa: B009

@@ -23,10 +23,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from dtsne._backend import Backend
+    from dtsne._config import Rule
     from dtsne._problem import Problem
     from dtsne.data._base import Data
     from dtsne.optimize._checkpoint import History, NoCheckpoints
-    from dtsne.optimize._descent import Checkpoint, Rule
+    from dtsne.optimize._descent import Checkpoint
     from dtsne.runtime._kinds import Kind
     from dtsne.runtime._progress import Progress
     from dtsne.runtime._typing import FloatArray

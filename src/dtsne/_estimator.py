@@ -10,10 +10,9 @@ from sklearn.utils.validation import validate_data
 
 from dtsne._accounting import AccountMixin
 from dtsne._backend import backend_for
-from dtsne._config import check_parameters, check_start
+from dtsne._config import PAPER, SCALED, CalibrationPlan, Rule, check_parameters
 from dtsne._embed import Given, fit
-from dtsne.optimize._calibration import CalibrationPlan
-from dtsne.optimize._descent import PAPER, SCALED, Rule
+from dtsne.optimize._init import check_initialisation
 from dtsne.runtime._digest import fingerprint
 from dtsne.runtime._kinds import is_tensor, kind_of
 from dtsne.runtime._logging import shown_messages
@@ -274,7 +273,7 @@ class DTSNE(
                 own_start = (
                     None
                     if isinstance(self.init, str)
-                    else check_start(self.init, checked.shape[0], self.n_components)
+                    else check_initialisation(self.init, checked.shape[0], self.n_components)
                 )
                 data = backend.prepare(checked, **self._preparation())
                 given = Given(data, own_start, kind, fingerprint(checked))

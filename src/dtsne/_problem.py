@@ -17,9 +17,9 @@ from dtsne.runtime._arrays import median, to_host
 
 if TYPE_CHECKING:
     from dtsne._backend import Backend
+    from dtsne._config import CalibrationPlan
     from dtsne._embedding import Lists
     from dtsne.data._base import Data
-    from dtsne.optimize._calibration import CalibrationPlan
     from dtsne.runtime._progress import Progress
     from dtsne.runtime._typing import FloatArray, IntArray
 

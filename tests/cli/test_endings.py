@@ -16,7 +16,7 @@ from cli_support import QUICK, done, refused, run, start, three_groups, write_cs
 
 from dtsne import DTSNE
 from dtsne.cli import main
-from dtsne.cli._running import Terminated
+from dtsne.cli._signals import Terminated
 from dtsne.tables import read_embedding, read_table
 
 FULL = Path("/dev/full")
@@ -101,7 +101,7 @@ def test_a_full_disk_behind_standard_output_is_one_line(tmp_path, table):
     )
 
 
-@pytest.mark.parametrize("module", ["dtsne.cli._app", "typer", "dtsne.cli._make_map", "numba"])
+@pytest.mark.parametrize("module", ["dtsne.cli._app", "typer", "dtsne.cli._embed_run", "numba"])
 def test_ctrl_c_while_modules_are_loaded(tmp_path, table, module):
     script = (
         "import builtins, sys\n"

@@ -149,7 +149,7 @@ def test_packages_are_asked_for_in_the_words_of_the_command_line(tmp_path, table
     def missing(*_):
         raise ImportError("device='cuda' needs torch: pip install \"dtsne[gpu]\"")
 
-    monkeypatch.setattr("dtsne.cli._make_map.device_for", missing)
+    monkeypatch.setattr("dtsne.cli._embed_run.device_for", missing)
     line = refused("embed", table, "-o", tmp_path / "m.csv", "--device", "cuda")
     assert line == 'dtsne: --device cuda needs torch: pip install "dtsne[gpu]"'
 
@@ -173,7 +173,7 @@ def test_a_device_that_is_not_there(tmp_path, table, monkeypatch):
         (["-o", "m.csv", "--perplexity", "1"], "--perplexity 1.0 has to be a number above 1"),
         (["-o", "m.csv", "--perplexity", "many"], "'many' is not known; choose a number"),
         (["-o", "m.csv", "--n-pcs", "0"], "--n-pcs 0 has to be an integer of at least 1"),
-        (["-o", "m.csv", "--n-jobs", "0"], "--n-jobs 0 leaves no thread; use none for all"),
+        (["-o", "m.csv", "--n-jobs", "0"], "--n-jobs 0 must be a positive number, or none"),
         (
             ["-o", "m.csv", "--device", "gpu"],
             "--device gpu is not known; choose from 'cpu', 'cuda'",
@@ -191,12 +191,12 @@ def test_a_device_that_is_not_there(tmp_path, table, monkeypatch):
         (["-o", "m.csv", "--no-account", "--report"], "drop --no-account"),
         (["-o", "m.csv", "--no-account", "--k", "5"], "drop --no-account"),
         (["-o", "m.csv", "-q", "-v"], "--quiet and --verbose exclude each other"),
-        (["-o", "m.csv", "--delimiter", "ab"], "--delimiter ab has to be one character"),
-        (["-o", "m.csv", "--delimiter", "§"], "has to be one character of ASCII"),
-        (["-o", "m.csv", "--delimiter", '"'], "has to be one character of ASCII"),
-        (["-o", "m.csv", "--delimiter", ""], "has to be one character of ASCII"),
-        (["-o", "m.csv", "--decimal", "ab"], "--decimal ab has to be one character"),
-        (["-o", "m.csv", "--decimal", "1"], "--decimal 1 has to be one character"),
+        (["-o", "m.csv", "--delimiter", "ab"], "--delimiter ab must be one ASCII character"),
+        (["-o", "m.csv", "--delimiter", "§"], "must be one ASCII character"),
+        (["-o", "m.csv", "--delimiter", '"'], "must be one ASCII character"),
+        (["-o", "m.csv", "--delimiter", ""], "must be one ASCII character"),
+        (["-o", "m.csv", "--decimal", "ab"], "--decimal ab must be one ASCII character"),
+        (["-o", "m.csv", "--decimal", "1"], "--decimal 1 must be one ASCII character"),
         (["-o", "m.csv", "--perplexity", "nan"], "--perplexity nan has to be a number above 1"),
         (["-o", "m.csv", "--perplexity", "inf"], "--perplexity inf has to be a number above 1"),
         (["-o", "m.csv", "--checkpoint", "m.csv"], "-o and --checkpoint both name m.csv"),

@@ -14,7 +14,7 @@ from cli_support import SOURCE, done, quick_demo, refused, run, start
 from import_support import loaded_after
 
 from dtsne import DTSNE, __version__
-from dtsne._config import _CHOICES, _STARTS
+from dtsne._config import PARAMETERS
 from dtsne.cli import app
 from dtsne.cli._flags import in_flags
 from dtsne.cli._info import EXTRAS, REQUIRED
@@ -23,10 +23,10 @@ from dtsne.cli._parameters import LEFT_OUT, fit_parameters
 from dtsne.cli._quality import MatchedMapOptions
 from dtsne.cli._reading import InputOptions
 from dtsne.io._formats import MAPS, READ, SUFFIXES, WRITTEN
-from dtsne.io._read import FORMATS as READERS
-from dtsne.tables import read_embedding, read_table
+from dtsne.io._options import MAP_OPTIONS, READ_OPTIONS
+from dtsne.io._read import FORMAT_OPTIONS
 
-COMMANDS = ["embed", "quality", "plot", "demo", "info", "reproduce"]
+COMMANDS = ["embed", "quality", "plot", "demo", "info"]
 SIGNATURE = inspect.signature(DTSNE).parameters
 BY_NAME = {parameter.name: parameter for parameter in fit_parameters()}
 
@@ -55,8 +55,8 @@ def test_an_option_is_its_parameter(name):
 
 
 def test_choices_are_those_that_are_checked():
-    for name, choices in {**_CHOICES, "init": _STARTS}.items():
-        assert BY_NAME[name].choices == choices
+    for name in ("metric", "optimizer", "method", "init"):
+        assert BY_NAME[name].choices == PARAMETERS[name].choices
 
 
 def test_values_are_parsed_as_the_parameter_has_them():
@@ -75,10 +75,10 @@ def test_options_of_the_input_are_those_of_the_reader():
     own = {"log1p", "arcsinh"}
     renamed = {"label": "label_column", "input_format": "format"}
     fields = {renamed.get(name, name) for name in InputOptions.__dataclass_fields__} - own
-    assert fields == set(inspect.signature(read_table).parameters) - {"path"}
-    assert set(READ) == set(READERS) == set(SUFFIXES.values())
+    assert fields == set(READ_OPTIONS)
+    assert set(READ) == set(FORMAT_OPTIONS) == set(SUFFIXES.values())
     assert set(WRITTEN) < set(MAPS) < set(READ)
-    assert set(MapOptions.flags()) == set(inspect.signature(read_embedding).parameters) - {"path"}
+    assert set(MapOptions.flags()) == set(MAP_OPTIONS)
 
 
 # --- messages in the words of the command line ---

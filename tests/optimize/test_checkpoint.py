@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 
 from dtsne import DTSNE
+from dtsne._config import SCALED
 from dtsne.data._prepare import prepare
 from dtsne.forces._base import CpuEngine
 from dtsne.optimize._checkpoint import CheckpointFile, identity_of
-from dtsne.optimize._descent import SCALED, Schedule, State, descend
+from dtsne.optimize._descent import Schedule, State, descend
 
 PARAMETERS = {"perplexity": 15.0}
 

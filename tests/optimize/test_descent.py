@@ -5,10 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dtsne._config import PAPER, SCALED, CalibrationPlan
 from dtsne.forces._base import Evaluation
 from dtsne.neighbors._exact import nearest_neighbors
-from dtsne.optimize._calibration import Calibration, CalibrationPlan
-from dtsne.optimize._descent import CHECK_EVERY, PAPER, SCALED, Schedule, State, descend
+from dtsne.optimize._calibration import Calibration
+from dtsne.optimize._descent import CHECK_EVERY, Schedule, State, descend
 
 
 class Bowl:

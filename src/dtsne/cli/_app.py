@@ -12,8 +12,7 @@ from dtsne.cli._demo import demo
 from dtsne.cli._embed import ReportingCommand
 from dtsne.cli._help import PlainCommand
 from dtsne.cli._info import info
-from dtsne.cli._reproduce import reproduce
-from dtsne.cli._running import OneLineGroup
+from dtsne.cli._signals import OneLineGroup
 
 app = typer.Typer(
     name="dtsne",
@@ -28,7 +27,6 @@ app.command(cls=PlainCommand, epilog=_quality.EXAMPLE)(_quality.quality)
 app.command(cls=PlainCommand, epilog=_plot.EXAMPLE)(_plot.plot)
 app.command(cls=PlainCommand)(demo)
 app.command(cls=PlainCommand)(info)
-app.command(cls=PlainCommand, short_help="Run the paper's comparison.")(reproduce)
 
 
 def _show_version(asked: bool) -> None:  # noqa: FBT001

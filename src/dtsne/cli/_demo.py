@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dtsne.cli._options import with_options
-from dtsne.cli._speech import Speech, say
+from dtsne.cli._verbosity import Verbosity, print_result
 
 if TYPE_CHECKING:
     from dtsne.datasets import Dataset
@@ -27,14 +27,14 @@ def demo(
         "demo-output"
     ),
     *,
-    speech: Speech,
+    verbosity: Verbosity,
 ) -> None:
     """Map and draw three Gaussians and the digits.
 
     Prints how good the maps are, beside those of t-SNE. The Gaussians are also written as a table
     (cells.csv), and their map by t-SNE (tsne.csv), to try the other commands with.
     """
-    with speech.heard(folder):
+    with verbosity.configured_logging(folder):
         from dtsne.cli import _outputs
         from dtsne.io._columns import as_text
         from dtsne.tables import check_output
@@ -45,7 +45,7 @@ def demo(
         for path in paths:
             check_output(path)
         started = time.perf_counter()
-        if speech.level:
+        if verbosity.level:
             typer.echo(
                 "dtsne: the first run compiles for some seconds; later ones do not.", err=True
             )
@@ -58,7 +58,7 @@ def demo(
         _outputs.write_picture(digits, drawn)
         _outputs.write_text(page, html)
         seconds = time.perf_counter() - started
-        say(f"\nSee {', '.join(map(str, paths))} ({seconds:.0f} s).")
+        print_result(f"\nSee {', '.join(map(str, paths))} ({seconds:.0f} s).")
 
 
 def _make_folder(folder: Path) -> None:
@@ -119,10 +119,12 @@ def _draw_row(figure: Any, row: int, data: "Dataset", maps: dict[str, "FloatArra
             legend=False,
         )
     true, *others = ratios.items()
-    say(f"\n{data.name}: radii of the clusters, relative to the first: {true[1]} in the data")
+    print_result(
+        f"\n{data.name}: radii of the clusters, relative to the first: {true[1]} in the data"
+    )
     for title, ratio in others:
-        say(f"  {title:<24} {ratio}")
-    say(str(evaluate(X, maps[_DTSNE], labels=labels)))
+        print_result(f"  {title:<24} {ratio}")
+    print_result(str(evaluate(X, maps[_DTSNE], labels=labels)))
 
 
 def _digits() -> tuple[Any, str]:
@@ -138,8 +140,8 @@ def _digits() -> tuple[Any, str]:
     }
     Y = models["dtSNE"].embedding_
     names = [f"digit {label}" for label in labels]
-    say(f"\n{description}")
-    say(str(evaluate(X, Y, k=50, labels=labels)))
+    print_result(f"\n{description}")
+    print_result(str(evaluate(X, Y, k=50, labels=labels)))
     drawn = plots.scatter_map(Y, labels=names, title="digits: dtSNE, perplexity 50")
     page = models["dtSNE"].explore(
         labels=names, others={"t-SNE": models["t-SNE"].embedding_}, title="Handwritten digits"

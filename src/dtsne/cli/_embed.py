@@ -12,9 +12,9 @@ from dtsne.cli._help import PlainCommand
 from dtsne.cli._options import Options, with_options
 from dtsne.cli._parameters import FitOptions
 from dtsne.cli._reading import InputOptions
-from dtsne.cli._running import stoppable
-from dtsne.cli._speech import Speech
+from dtsne.cli._signals import stoppable
 from dtsne.cli._usage import UsageError
+from dtsne.cli._verbosity import Verbosity
 from dtsne.io._formats import READ, WRITTEN, in_words
 
 _PANEL = "What is written"
@@ -178,7 +178,7 @@ def embed(
     products: Products,
     reading: InputOptions,
     fit: FitOptions,
-    speech: Speech,
+    verbosity: Verbosity,
 ) -> None:
     """Map the rows of a file, each of them a point.
 
@@ -188,10 +188,10 @@ def embed(
 
     Ctrl-C writes the best map so far.
     """
-    with speech.heard(source, fit.values["checkpoint"]), stoppable():
+    with verbosity.configured_logging(source, fit.values["checkpoint"]), stoppable():
         reading.check()
-        model = fit.model(verbose=speech.level)
+        model = fit.model(verbose=verbosity.level)
         products.check(model.n_components, model.density_scale)
-        from dtsne.cli._make_map import make_map
+        from dtsne.cli._embed_run import make_map
 
         make_map(source, products, reading, model)

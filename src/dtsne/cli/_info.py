@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dtsne._version import __version__
-from dtsne.cli._speech import one_line, say
+from dtsne.cli._verbosity import one_line, print_result
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,7 +46,7 @@ def info(
     a report of a problem should have.
     """
     found = collect()
-    say(json.dumps(found, indent=2, ensure_ascii=False) if as_json else as_text(found))
+    print_result(json.dumps(found, indent=2, ensure_ascii=False) if as_json else as_text(found))
 
 
 def collect() -> dict[str, Any]:

@@ -10,8 +10,8 @@ import typer
 from dtsne.cli._drawn import DPI, PAGES, SIZE
 from dtsne.cli._map_options import MapOptions
 from dtsne.cli._options import completing, with_options
-from dtsne.cli._speech import Speech, printable
 from dtsne.cli._usage import UsageError
+from dtsne.cli._verbosity import Verbosity, printable
 from dtsne.io._formats import MAPS, in_words
 
 KINDS = ("map", "radius", "residual", "radius-plot")
@@ -152,13 +152,13 @@ def plot(
         ),
     ] = None,
     reading: MapOptions,
-    speech: Speech,
+    verbosity: Verbosity,
 ) -> None:
     """Draw a map from a file."""
-    with speech.heard(embedding):
+    with verbosity.configured_logging(embedding):
         drawing = Drawing(kind, by, printable(title or embedding.name), size, dpi, legend, names)
         drawing.check(output)
         reading.check()
-        from dtsne.cli._draw import draw
+        from dtsne.cli._plot_run import draw
 
         draw(embedding, output, reading, drawing)

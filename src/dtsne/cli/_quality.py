@@ -13,8 +13,8 @@ from dtsne.cli._map_options import MapOptions
 from dtsne.cli._options import Options, with_options
 from dtsne.cli._parameters import FitOptions
 from dtsne.cli._reading import InputOptions
-from dtsne.cli._speech import Speech
 from dtsne.cli._usage import UsageError
+from dtsne.cli._verbosity import Verbosity
 from dtsne.io._formats import MAPS, WITH_COLUMNS, in_words
 
 _OF_MAP, _OF_METHOD, _OUT = "The embedding", "The data as the method saw it", "What is written"
@@ -157,7 +157,7 @@ def quality(
     map_reading: MatchedMapOptions,
     data: DataOptions,
     judging: JudgementOptions,
-    speech: Speech,
+    verbosity: Verbosity,
 ) -> None:
     """Judge a map of some data, by dtsne or by any other tool.
 
@@ -166,7 +166,7 @@ def quality(
     order. The data should be that which the map was made of: the
     same transforms, and --n-pcs none if it was not reduced first.
     """
-    with speech.heard(source, embedding):
-        from dtsne.cli._judge import judge
+    with verbosity.configured_logging(source, embedding):
+        from dtsne.cli._quality_run import judge
 
         judge(source, embedding, reading, map_reading, data, judging)

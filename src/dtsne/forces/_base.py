@@ -25,8 +25,9 @@ from dtsne.runtime._timings import Timings
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from dtsne._config import Rule
     from dtsne.affinity._base import Affinities
-    from dtsne.optimize._descent import Rule, State
+    from dtsne.optimize._descent import State
     from dtsne.runtime._typing import FloatArray
 
 Repulsion: TypeAlias = "Callable[[FloatArray, FloatArray], tuple[FloatArray, float]]"

@@ -24,30 +24,11 @@ from dtsne.optimize._radii import neighbor_radii
 from dtsne.runtime._arrays import copy_of, median, namespace_of
 
 if TYPE_CHECKING:
+    from dtsne._config import CalibrationPlan
     from dtsne.runtime._typing import FloatArray, IntArray
 
 # Radii of copies are 0; as shares of the median, smaller ones than this are not told apart.
 _SMALLEST_RADIUS = 0.01
-
-
-@dataclass(frozen=True)
-class CalibrationPlan:
-    """When and how strongly to calibrate; docs/optimiser.md compares the values."""
-
-    n_rounds: int = 5
-    # Calibration starts once KL falls by less than this share of itself an iteration: the map has
-    # its shape by then, and still moves enough to follow.
-    start_below: float = 4e-3
-    strength: float = 0.5
-    # A slope larger than 1 by less than this is left for the calibration to bring down to 1.
-    slope_tolerance: float = 0.1
-    # Scales stay within this factor of σ's own: unbounded, the update runs away for some points.
-    bound: float = 2.0
-    # The mismatch is averaged over a point and this many of its neighbours in the data.
-    n_smoothing: int = 5
-    # Radii are those of neighbourhoods of these shares of the perplexity. The smaller one raises
-    # the correlation of neighbour distances (ρ_knn), the larger is what a reader sees as density.
-    shares_of_perplexity: tuple[float, ...] = (0.3, 1.0)
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from dtsne.runtime._timings import Timings
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from dtsne._config import Rule
     from dtsne.forces._base import Engine
     from dtsne.optimize._calibration import Calibration
     from dtsne.runtime._typing import FloatArray
@@ -36,24 +37,6 @@ _N_EXAGGERATED = 40
 _SMALL_KL = 1e-3
 # Most descents settle by about this iteration, whatever the number of points.
 _TYPICAL_END = 200
-
-
-@dataclass(frozen=True)
-class Rule:
-    """How a gradient becomes a step."""
-
-    step_share: float  # the step, as a share of n
-    early_momentum: float
-    momentum: float
-    n_early: int
-    scaled: bool  # steps in units of each point's kernel scale, and none too long
-    gains: bool
-    settles: bool  # may end before max_iter; the paper's rests long on its first plateau
-    exaggeration: float
-
-
-PAPER = Rule(1 / 12, 0.5, 0.8, 20, scaled=False, gains=False, settles=False, exaggeration=1.0)
-SCALED = Rule(1 / 2, 0.5, 0.9, 20, scaled=True, gains=True, settles=True, exaggeration=1.5)
 
 
 @dataclass(frozen=True)

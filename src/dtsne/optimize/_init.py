@@ -14,9 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dtsne.runtime._arrays import copy_of, like, to_host
+from dtsne.runtime._errors import ParameterError, setting
+from dtsne.runtime._kinds import on_host
 from dtsne.runtime._logging import warn
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
     from dtsne.data._base import Data
     from dtsne.runtime._typing import FloatArray, IntArray
 
@@ -28,6 +32,30 @@ _RANDOM_STD, _SPECTRAL_STD = 0.01, 0.1
 _EMPTY_SHARE, _NOISE_SHARE = 1e-6, 0.01
 # Below this many points a full eigendecomposition is quick, and always succeeds.
 _SMALL = 500
+
+
+def check_initialisation(init: ArrayLike, n: int, n_components: int) -> FloatArray:
+    """Return the user's own initialisation as floats, if it fits the data."""
+    values = np.asarray(on_host(init))
+    if values.shape != (n, n_components):
+        raise ParameterError(
+            "init", init,
+            reason=f"{setting('init')} has shape {values.shape} and must be ({n}, {n_components}), "
+            f"a row for each row of X and a column for each of {setting('n_components')}",
+        )  # fmt: skip
+    if values.dtype.kind not in "biuf":
+        raise ParameterError("init", init, reason=f"{setting('init')} holds {values.dtype}",
+                             fix="pass finite numbers")  # fmt: skip
+    start: FloatArray = values.astype(np.float64)
+    if not np.isfinite(start).all():
+        raise ParameterError("init", init, reason=f"{setting('init')} has NaN or infinite values",
+                             fix="pass finite coordinates")  # fmt: skip
+    if not start.std(axis=0).all():
+        raise ParameterError(
+            "init", init, reason=f"{setting('init')} has an axis on which all points are equal",
+            fix="spread them on it",
+        )  # fmt: skip
+    return start
 
 
 def principal_start(data: Data, n_components: int, unit: float) -> Any | None:

@@ -162,7 +162,7 @@ def resolve_n_jobs(n_jobs: int | None) -> int:
     if n_jobs is None:
         return available
     if n_jobs == 0:
-        raise ParameterError("n_jobs", 0, "a positive number, or None for all threads")
+        raise ParameterError("n_jobs", 0, "a number of threads, or None for all")
     return max(1, available + 1 + n_jobs) if n_jobs < 0 else min(n_jobs, available)
 
 

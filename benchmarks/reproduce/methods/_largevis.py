@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtsne.reproduce.methods._method import versions
-from dtsne.reproduce.methods._programs import call, described, named_by
+from reproduce.methods._method import versions
+from reproduce.methods._programs import call, described, named_by
 
 if TYPE_CHECKING:
     from dtsne.runtime._typing import FloatArray

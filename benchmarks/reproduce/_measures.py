@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import dtsne.quality
-from dtsne.neighbors import _exact as _neighbors
 from dtsne.quality import evaluate
-from dtsne.reproduce import _theory
-from dtsne.reproduce._results import digest_of_files
-from dtsne.runtime import _threads
+from reproduce import _theory
 
 if TYPE_CHECKING:
-    from dtsne.reproduce._sets import Drawn
     from dtsne.runtime._typing import FloatArray
+    from reproduce._sets import Drawn
 
 # The measures of the paper first.
 SYMBOLS = {
@@ -45,11 +39,3 @@ def measure(drawn: Drawn, embedding: FloatArray, *, synthetic: bool) -> dict[str
             "factor": ratios.typical_factor,
         }
     return found
-
-
-@cache
-def digest_of_code() -> str:
-    """Name the content of the code that measures."""
-    used = (__file__, _theory.__file__, _neighbors.__file__, _threads.__file__)
-    quality = sorted(Path(dtsne.quality.__file__).parent.glob("*.py"))
-    return digest_of_files([*quality, *map(Path, used)])

@@ -9,20 +9,20 @@ import numpy as np
 from dtsne.plots import categorical_colors
 from dtsne.plots._axes import new_figure
 from dtsne.plots._palette import LIGHT
-from dtsne.reproduce import _theory
-from dtsne.reproduce._measures import PAPER, SYMBOLS
-from dtsne.reproduce._run import drawn_set
-from dtsne.reproduce._sets import SETS
-from dtsne.reproduce._summary import cell
-from dtsne.reproduce.methods import METHODS
+from reproduce import _theory
+from reproduce._measures import PAPER, SYMBOLS
+from reproduce._run import drawn_set
+from reproduce._sets import SETS
+from reproduce._summary import cell
+from reproduce.methods import METHODS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from dtsne.reproduce._run import Outcomes
-    from dtsne.reproduce._sets import Drawn
     from dtsne.runtime._typing import FloatArray, IntArray
+    from reproduce._run import Outcomes
+    from reproduce._sets import Drawn
 
 _DPI = 110
 _PANEL_INCHES = 2.9

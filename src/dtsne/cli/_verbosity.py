@@ -23,7 +23,7 @@ _LEVELS = (logging.WARNING, logging.INFO, logging.DEBUG)
 
 
 @dataclass(frozen=True)
-class Speech(Options):
+class Verbosity(Options):
     """How much is said."""
 
     quiet: Annotated[
@@ -49,7 +49,7 @@ class Speech(Options):
             raise UsageError("--quiet and --verbose exclude each other; give one of them.")
 
     @contextmanager
-    def heard(self, *kept: object) -> Iterator[None]:
+    def configured_logging(self, *kept: object) -> Iterator[None]:
         """Write messages and warnings of the package, and of those it uses, in one way.
 
         `kept` are names of files, which warnings speak of as they are.
@@ -96,7 +96,7 @@ def _show_warning(
         typer.echo(f"dtsne: warning: {text}{kind}", err=True)
 
 
-def say(text: str) -> None:
+def print_result(text: str) -> None:
     """Write a result to standard output."""
     try:
         typer.echo(text)

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dtsne.reproduce._results import Embedded, Failed
-from dtsne.reproduce.methods import METHODS
+from reproduce._results import Embedded, Failed
+from reproduce.methods import METHODS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,8 +7,8 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dtsne.reproduce._results import digest_of_files
-from dtsne.reproduce.methods._method import Missing
+from reproduce._digest import digest_of_file
+from reproduce.methods._method import Missing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +35,7 @@ def required(variable: str, remedy: str) -> Path:
 
 def described(program: Path) -> str:
     """Name a program and its content."""
-    return f"{program.name} {digest_of_files([program])}"
+    return f"{program.name} {digest_of_file(program)}"
 
 
 def call(command: Sequence[str | Path], folder: Path) -> str:

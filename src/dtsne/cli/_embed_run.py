@@ -13,12 +13,12 @@ import typer
 from dtsne import DTSNE, __version__
 from dtsne._accounting import is_tsne, map_name
 from dtsne.cli import _outputs
+from dtsne.cli._errors import UserError, user_errors
 from dtsne.cli._flags import in_flags
-from dtsne.cli._mistakes import UserError, mistakes
 from dtsne.cli._outputs import STDOUT
 from dtsne.cli._pages import page_of
-from dtsne.cli._running import stop_code
-from dtsne.cli._speech import printable, say
+from dtsne.cli._signals import stop_code
+from dtsne.cli._verbosity import print_result, printable
 from dtsne.io._formats import WRITTEN
 from dtsne.labels._format import renamed
 from dtsne.runtime._devices import device_for
@@ -74,7 +74,7 @@ def make_map(source: Path, products: Products, reading: InputOptions, model: DTS
     groups = reading.groups(table, source)
     job = Job(source, products, reading, table, groups, model)
     code = _fit(job)
-    with _kept(job, "the map, without the account"):
+    with _note_written_output(job, "the map, without the account"):
         if products.compare_tsne and not code:
             tsne, code = _fit_tsne(job)
             job = replace(job, tsne=tsne)
@@ -83,7 +83,7 @@ def make_map(source: Path, products: Products, reading: InputOptions, model: DTS
             if account is not None:
                 _write_map(job, account)
             _outputs.wrote(products.output)
-    with _kept(job, "the map"):
+    with _note_written_output(job, "the map"):
         _write_others(job, account)
     if code:
         raise typer.Exit(code)
@@ -136,7 +136,7 @@ def _check_anndata(output: Path, source: Path, products: Products) -> None:
 
 
 @contextmanager
-def _kept(job: Job, what: str) -> Iterator[None]:
+def _note_written_output(job: Job, what: str) -> Iterator[None]:
     """Have whatever goes wrong after the fit say what there is all the same."""
     try:
         yield
@@ -151,7 +151,7 @@ def _fit(job: Job) -> int:
     model, output = job.model, job.products.output
     code = 0
     try:
-        with mistakes(model.checkpoint):
+        with user_errors(model.checkpoint):
             model.fit(job.table.X)
     except KeyboardInterrupt as stop:
         code = stop_code(stop)
@@ -177,7 +177,7 @@ def _fit_tsne(job: Job) -> tuple[DTSNE | None, int]:
     parameters = {**job.model.get_params(), "density_scale": 0.0, "checkpoint": None}
     _LOGGER.info("t-SNE's map, to compare")
     try:
-        with mistakes():
+        with user_errors():
             return DTSNE(**parameters).fit(job.table.X), 0
     except KeyboardInterrupt as stop:
         _LOGGER.warning("stopped: t-SNE's map is left out.")
@@ -201,7 +201,7 @@ def _write_others(job: Job, account: Account | None) -> None:
     if products.report is not None and products.report != STDOUT and account is not None:
         _outputs.write_report(products.report, account, Y, job.table.ids)
     if products.plot is not None:
-        with mistakes():
+        with user_errors():
             drawn = _drawn(job, account)
         _outputs.write_picture(products.plot, drawn)
     if products.html is not None and account is not None:
@@ -212,7 +212,7 @@ def _write_others(job: Job, account: Account | None) -> None:
         html = page_of(maps, accounts, job.table, job.reading.label, job.title)
         _outputs.write_text(products.html, html)
     if products.report == STDOUT:  # last, as nobody may be there to read it
-        say(str(account))
+        print_result(str(account))
 
 
 def _drawn(job: Job, account: Account | None) -> Any:
@@ -253,7 +253,7 @@ def _write_anndata(
 ) -> None:
     """Write the map into a copy of the input, under the names of :mod:`dtsne.scanpy`."""
     model = job.model
-    said = job.reading.said()
+    said = job.reading.transform_parameters()
     params = known({**params_of(model), **said})
     record: dict[str, Any] = {
         "dtsne": {"params": params, "version": __version__, "n_iter": int(model.n_iter_)}

@@ -1,8 +1,8 @@
 """The paper's comparison, from one call: every method on every set, as tables and figures.
 
-``dtsne reproduce`` on the command line, or::
+``make reproduce`` on the command line, or, with the folder `benchmarks` in PYTHONPATH::
 
-    from dtsne.reproduce import reproduce
+    from reproduce import reproduce
 
     if __name__ == "__main__":  # in a script: methods run in processes that import it
         report, page = reproduce("reproduction")
@@ -24,14 +24,14 @@ N_SEEDS = 3
 
 def set_names() -> tuple[str, ...]:
     """Return the names of the sets."""
-    from dtsne.reproduce._sets import SETS
+    from reproduce._sets import SETS
 
     return tuple(SETS)
 
 
 def method_names() -> tuple[str, ...]:
     """Return the names of the methods."""
-    from dtsne.reproduce.methods import METHODS
+    from reproduce.methods import METHODS
 
     return tuple(METHODS)
 
@@ -72,11 +72,11 @@ def reproduce(
     from tqdm.auto import tqdm
 
     from dtsne.plots._axes import new_figure
-    from dtsne.reproduce._report import write_report
-    from dtsne.reproduce._results import Job, Store
-    from dtsne.reproduce._run import Outcomes, Scope, run
-    from dtsne.reproduce._sets import SETS
-    from dtsne.reproduce.methods import METHODS
+    from reproduce._report import write_report
+    from reproduce._results import Job, Store
+    from reproduce._run import Outcomes, Scope, run
+    from reproduce._sets import SETS
+    from reproduce.methods import METHODS
 
     if seeds < 1:
         raise ValueError(f"seeds={seeds} is too few; choose at least 1.")

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import dtsne
-from dtsne.reproduce._results import digest_of_files
+from reproduce._digest import digest_of_code
 
 if TYPE_CHECKING:
     from dtsne.runtime._typing import FloatArray
+
+# The module whose code, with all that it imports, makes a map.
+FIT = "dtsne._estimator"
 
 
 @dataclass(frozen=True)
@@ -24,17 +25,11 @@ class Dtsne:
 
     def version(self) -> str:
         """Return the version, and the state of the code between versions."""
-        return f"dtsne {dtsne.__version__} ({_digest_of_code()})"
+        return f"dtsne {dtsne.__version__} ({digest_of_code(FIT)})"
 
     def embed(self, X: FloatArray, seed: int) -> FloatArray:
         """Map points to two dimensions."""
         return dtsne.DTSNE(random_state=seed, **self.settings).fit_transform(X)
-
-
-@cache
-def _digest_of_code() -> str:
-    """Name the content of the modules that a fit consists of: those of the package itself."""
-    return digest_of_files(sorted(Path(dtsne.__file__).parent.glob("_*.py")))
 
 
 DTSNE = Dtsne("dtSNE", {"perplexity": 100})

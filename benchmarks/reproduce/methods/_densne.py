@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtsne.reproduce.methods._programs import call, described, required
+from reproduce.methods._programs import call, described, required
 
 if TYPE_CHECKING:
     from dtsne.runtime._typing import FloatArray

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 from typer.core import TyperGroup
 
-from dtsne.cli._mistakes import described, ended, is_mistake
+from dtsne.cli._errors import as_sentence, described, is_user_error
 from dtsne.cli._usage import UsageError
 
 if TYPE_CHECKING:
@@ -65,7 +65,9 @@ def _ended_from_outside() -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt as stop:
-        tell(f"stopped; {' '.join(getattr(stop, '__notes__', ())) or 'nothing more was written.'}")
+        print_error(
+            f"stopped; {' '.join(getattr(stop, '__notes__', ())) or 'nothing more was written.'}"
+        )
         raise typer.Exit(stop_code(stop)) from None
     except BrokenPipeError:
         raise typer.Exit(CLOSED) from None
@@ -75,14 +77,14 @@ def _exit_code(run: Callable[[], Any], arguments: Sequence[str]) -> int:
     try:
         code = run()
     except UsageError as error:
-        tell(f"{ended(error.format_message())}{_where_to_look(error)}")
+        print_error(f"{as_sentence(error.format_message())}{_where_to_look(error)}")
         return WRONG_USAGE
     except Exception as error:
-        is_ours = not is_mistake(error)
+        is_ours = not is_user_error(error)
         if is_ours or _wants_traceback(arguments):
             with suppress(OSError):
                 traceback.print_exception(error)
-        tell(
+        print_error(
             "this is a fault of dtsne, not of yours; please report it, with the lines above and "
             "with what `dtsne info` prints."
             if is_ours
@@ -116,7 +118,7 @@ def _where_to_look(error: Any) -> str:
     return "" if context is None else f" See {context.command_path} --help."
 
 
-def tell(text: str) -> None:
+def print_error(text: str) -> None:
     """Say something on standard error, if anybody listens there."""
     with suppress(OSError):
         typer.echo(f"dtsne: {text}", err=True)

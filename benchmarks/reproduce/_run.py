@@ -8,16 +8,20 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from dtsne.reproduce._measures import digest_of_code, measure
-from dtsne.reproduce._results import Embedded, Failed, Job, Store, as_key, digest_of
-from dtsne.reproduce._sets import SETS, Drawn, draw
-from dtsne.reproduce._worker import Worker, started_worker
-from dtsne.reproduce.methods import METHODS, Missing, digest_of_adapter
+from reproduce._digest import digest_of, digest_of_code
+from reproduce._measures import measure
+from reproduce._results import Embedded, Failed, Job, Store, as_key
+from reproduce._sets import SETS, Drawn, draw
+from reproduce._worker import Worker, started_worker
+from reproduce.methods import METHODS, Missing, digest_of_adapter
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from dtsne.runtime._typing import FloatArray
+
+# The module whose code, with all that it imports, measures a map.
+MEASURES = "reproduce._measures"
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -143,7 +147,7 @@ def _outcome(
         "data": digest_of(drawn.X, drawn.labels),
         "synthetic": synthetic,
         "map": digest_of(embedded.embedding),
-        "code": digest_of_code(),
+        "code": digest_of_code(MEASURES),
     }
     measures = store.measures_of(measured_by)
     if measures is None:

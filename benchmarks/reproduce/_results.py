@@ -9,17 +9,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
 import zipfile
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dtsne.runtime._atomic import whole_file
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from pathlib import Path
 
     from dtsne.runtime._typing import FloatArray
 
@@ -49,7 +48,7 @@ class Failed:
 
 
 class Store:
-    """A folder of results. A file is there whole or not at all."""
+    """A folder of results, whose files are written atomically."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -68,11 +67,9 @@ class Store:
     def keep_map(self, key: dict[str, Any], found: Embedded) -> None:
         """Write a map and what it took."""
 
-        def write(path: Path) -> None:
-            with path.open("wb") as file:
-                np.savez(file, embedding=found.embedding, cpu_seconds=found.cpu_seconds)
-
-        self._write(self._path("map", key, ".npz"), write)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with whole_file(self._path("map", key, ".npz")) as path, path.open("wb") as file:
+            np.savez(file, embedding=found.embedding, cpu_seconds=found.cpu_seconds)
 
     def measures_of(self, key: dict[str, Any]) -> dict[str, Any] | None:
         """Return the measures with this key, if they were taken before."""
@@ -85,34 +82,13 @@ class Store:
 
     def keep_measures(self, key: dict[str, Any], measures: dict[str, Any]) -> None:
         """Write measures."""
-        text = json.dumps(measures, indent=1).encode()
-        self._write(self._path("measures", key, ".json"), lambda path: path.write_bytes(text))
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with whole_file(self._path("measures", key, ".json")) as path:
+            path.write_text(json.dumps(measures, indent=1), encoding="utf-8")
 
     def _path(self, kind: str, key: dict[str, Any], suffix: str) -> Path:
         digest = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:24]
         return self.folder / f"{kind}-{digest}{suffix}"
-
-    def _write(self, path: Path, write: Callable[[Path], object]) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=self.folder, suffix=path.suffix)
-        os.close(handle)
-        beside = Path(name)
-        try:
-            write(beside)
-            beside.replace(path)
-        finally:
-            beside.unlink(missing_ok=True)
-
-
-def digest_of(*arrays: np.ndarray[Any, Any]) -> str:
-    """Name the content of arrays."""
-    content = b"".join(np.ascontiguousarray(array).tobytes() for array in arrays)
-    return hashlib.sha256(content).hexdigest()[:24]
-
-
-def digest_of_files(paths: Iterable[Path]) -> str:
-    """Name the content of files."""
-    return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()[:12]
 
 
 def as_key(job: Job, **more: Any) -> dict[str, Any]:

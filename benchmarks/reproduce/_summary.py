@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dtsne.reproduce._paper import printed
-from dtsne.reproduce._sets import SETS
+from reproduce._paper import printed
+from reproduce._sets import SETS
 
 if TYPE_CHECKING:
-    from dtsne.reproduce._run import Done, Outcomes
+    from reproduce._run import Done, Outcomes
 
 # Differences up to this are those of another draw of the same set.
 TOLERANCE = 0.02

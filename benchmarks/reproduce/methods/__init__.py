@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dtsne.reproduce.methods._densne import DENSNE
-from dtsne.reproduce.methods._dtsne import DTSNE, PAPER, PLAIN
-from dtsne.reproduce.methods._largevis import LARGEVIS
-from dtsne.reproduce.methods._libraries import DENSMAP, LLE, PACMAP, TSNE, UMAP
-from dtsne.reproduce.methods._method import Method, Missing, digest_of_adapter
-from dtsne.reproduce.methods._ncvis import NCVIS
+from reproduce.methods._densne import DENSNE
+from reproduce.methods._dtsne import DTSNE, PAPER, PLAIN
+from reproduce.methods._largevis import LARGEVIS
+from reproduce.methods._libraries import DENSMAP, LLE, PACMAP, TSNE, UMAP
+from reproduce.methods._method import Method, Missing, digest_of_adapter
+from reproduce.methods._ncvis import NCVIS
 
 __all__ = [
     "METHODS",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtsne.reproduce.methods._method import LibraryMethod
+from reproduce.methods._method import LibraryMethod
 
 if TYPE_CHECKING:
     from dtsne.runtime._typing import FloatArray

@@ -9,11 +9,11 @@ import numpy as np
 from dtsne import plots
 from dtsne.cli import _outputs, _pictures
 from dtsne.cli._drawn import DPI, PAGES, PICTURES
+from dtsne.cli._errors import user_errors
 from dtsne.cli._labels import as_groups, as_shown, is_quantity
-from dtsne.cli._mistakes import mistakes
 from dtsne.cli._pages import as_ids
 from dtsne.cli._pictures import Radii
-from dtsne.cli._speech import printable
+from dtsne.cli._verbosity import printable
 from dtsne.io._names import unknown
 from dtsne.page import make_page
 from dtsne.tables import TableError
@@ -49,7 +49,7 @@ def draw(embedding: Path, output: Path, reading: MapOptions, drawing: Drawing) -
     if is_page:
         _outputs.write_text(output, _page(found, embedding, drawing))
     else:
-        with mistakes(embedding):
+        with user_errors(embedding):
             drawn = _drawn(found, embedding, drawing)
         _outputs.write_picture(output, drawn, drawing.dpi or DPI)
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtsne.reproduce.methods._method import Missing
-from dtsne.reproduce.methods._programs import call, required
+from reproduce.methods._method import Missing
+from reproduce.methods._programs import call, required
 
 if TYPE_CHECKING:
     from dtsne.runtime._typing import FloatArray

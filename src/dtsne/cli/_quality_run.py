@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from dtsne._backend import CpuBackend
 from dtsne.cli import _outputs
+from dtsne.cli._errors import user_errors
 from dtsne.cli._maps import JUDGED
 from dtsne.cli._matching import matched
-from dtsne.cli._mistakes import mistakes
 from dtsne.cli._outputs import STDOUT
 from dtsne.cli._pages import page_of
-from dtsne.cli._speech import printable, say
+from dtsne.cli._verbosity import print_result, printable
 from dtsne.io._formats import WITH_COLUMNS
 from dtsne.report._build import Asked, account_from
 from dtsne.report._points import Known
@@ -62,7 +62,7 @@ def judge(
             "out."
         )
     with limited_threads(resolve_n_jobs(model.n_jobs)):
-        with mistakes():
+        with user_errors():
             prepared = CpuBackend().prepare(model._check_data(table.X), **model._preparation())
         _say_what_is_compared(table, model)
         known = Known.checked(len(found.Y), found.sigma, judging.perplexity)
@@ -77,7 +77,7 @@ def judge(
         from dtsne.cli import _pictures
 
         radii = _pictures.Radii.of(account)
-        with mistakes():
+        with user_errors():
             drawn = _pictures.draw_radius_plot(radii, groups, title=printable(embedding.name))
         _outputs.write_picture(judging.plot, drawn)
     if judging.html is not None:
@@ -92,9 +92,9 @@ def judge(
         _outputs.write_text(judging.html, html)
     # Last, as nobody may be there to read it.
     if judging.as_json:
-        say(account.to_json())
+        print_result(account.to_json())
     elif judging.report in (None, STDOUT):
-        say(str(account))
+        print_result(str(account))
 
 
 def _check_outputs(source: Path, embedding: Path, judging: JudgementOptions) -> None:
