@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from matplotlib.typing import ColorType
     from numpy.typing import ArrayLike
 
+    from dtsne.labels._groups import Labels
     from dtsne.plots._inputs import ByLabel
     from dtsne.plots._raster import Grid
     from dtsne.runtime._typing import BoolArray, FloatArray
@@ -125,7 +126,7 @@ _DEFAULTS = ColorOptions()
 
 def choose_coloring(
     color: ArrayLike | ColorType | None,
-    labels: object,
+    labels: Labels | Groups | None,
     values: ArrayLike | None,
     n: int,
     options: ColorOptions = _DEFAULTS,
@@ -149,7 +150,7 @@ def choose_coloring(
 
 
 def by_labels(
-    labels: object, n: int, options: ColorOptions = _DEFAULTS, *, ground: Ground = LIGHT
+    labels: Labels | Groups, n: int, options: ColorOptions = _DEFAULTS, *, ground: Ground = LIGHT
 ) -> Categories:
     """Colour points by their groups."""
     # Categories of no point keep their colours, so that pictures of parts have those of the whole.

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.typing import ColorType
     from numpy.typing import ArrayLike
 
+    from dtsne.labels._groups import Groups, Labels
     from dtsne.plots._scatter import PanelOptions
     from dtsne.runtime._typing import FloatArray
 
@@ -35,7 +36,7 @@ def side_by_side(
     maps: Mapping[str, ArrayLike],
     color: ArrayLike | ColorType | None = None,
     *,
-    labels: object = None,
+    labels: Labels | Groups | None = None,
     values: ArrayLike | None = None,
     axes: Sequence[Axes] | None = None,
     columns: int | None = None,
@@ -106,6 +107,7 @@ def side_by_side(
     if len(panels) < len(checked):
         reason = f"{len(panels)} axes are too few for {len(checked)} maps"
         raise DataError(reason, "pass one for each map", argument="axes")
+    grouped = labels if radius_ratios else None
     last = list(checked)[-1]
     for ax, (name, Y) in zip(panels, checked.items(), strict=False):
         scatter_map(
@@ -114,7 +116,7 @@ def side_by_side(
             labels=labels,
             values=values,
             ax=ax,
-            title=f"{name}\n{_ratios(Y, labels)}" if radius_ratios else name,
+            title=name if grouped is None else f"{name}\n{_ratios(Y, grouped)}",
             legend=legend if axes is not None and name == last else False,
             unit=(units or {}).get(name),
             **options,
@@ -140,7 +142,7 @@ def _new_panels(n: int, columns: int | None, panel_size: float) -> list[Axes]:
     return [figure.add_subplot(rows, columns, i + 1) for i in range(n)]
 
 
-def _ratios(Y: FloatArray, labels: object) -> str:
+def _ratios(Y: FloatArray, labels: Labels | Groups) -> str:
     from dtsne.quality import cluster_radius_ratios
 
     groups = group_by(labels, len(Y), to_show=True)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.colors import Colormap
     from numpy.typing import ArrayLike
 
+    from dtsne.labels._groups import Groups, Labels
     from dtsne.plots._inputs import ByLabel
     from dtsne.runtime._typing import FloatArray
 
@@ -29,7 +30,7 @@ def radius_plot(
     log_radius_data: ArrayLike,
     log_radius_map: ArrayLike,
     *,
-    labels: object = None,
+    labels: Labels | Groups | None = None,
     names: ByLabel[str] | None = None,
     unit: float | None = None,
     ax: Axes | None = None,

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.typing import ColorType
     from numpy.typing import ArrayLike
 
+    from dtsne.labels._groups import Groups, Labels
     from dtsne.plots._inputs import ByLabel
     from dtsne.plots._raster import RasterScale
     from dtsne.runtime._typing import IntArray
@@ -53,7 +54,7 @@ def scatter_map(
     Y: ArrayLike,
     color: ArrayLike | ColorType | None = None,
     *,
-    labels: object = None,
+    labels: Labels | Groups | None = None,
     values: ArrayLike | None = None,
     names: ByLabel[str] | None = None,
     colors: ByLabel[ColorType] | None = None,
