@@ -23,7 +23,7 @@ lint: $(VENV)/ready
 
 # How much of the public interface is typed, as a type checker of a user sees it.
 verifytypes: $(VENV)/ready
-	$(BIN)/pyright --pythonpath $(BIN)/python --verifytypes dtsne --ignoreexternal
+	$(BIN)/python tools/verify_types.py
 
 # The tables of docs/quality.md and docs/optimiser.md.
 quality: $(VENV)/ready

@@ -131,6 +131,7 @@ def test_a_page_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     assert [file.name for file in tmp_path.iterdir()] == ["map.html"]
 
 
+@pytest.mark.integration
 def test_import_needs_numpy_alone():
     script = "import sys, dtsne.page; print(*{m.split('.')[0] for m in sys.modules})"
     done = subprocess.run(
