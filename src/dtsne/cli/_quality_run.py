@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dtsne._backend import CpuBackend
+from dtsne._embed import check_data
 from dtsne.cli import _outputs
 from dtsne.cli._errors import user_errors
 from dtsne.cli._maps import JUDGED
@@ -63,7 +64,12 @@ def judge(
         )
     with limited_threads(resolve_n_jobs(model.n_jobs)):
         with user_errors():
-            prepared = CpuBackend().prepare(model._check_data(table.X), **model._preparation())
+            prepared = CpuBackend().prepare(
+                check_data(table.X, model.metric),
+                metric=model.metric,
+                n_pcs=model.n_pcs,
+                neighbors=model.neighbors,
+            )
         _say_what_is_compared(table, model)
         known = Known.checked(len(found.Y), found.sigma, judging.perplexity)
         account = account_from(
