@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtsne.labels._dates import are_dates, are_days, as_dates, as_milliseconds
-from dtsne.labels._format import MOST_INTEGER_LABELS, is_missing, shortened, shown_text
-from dtsne.labels._groups import Groups, group_by
+from dtsne.labels._format import MAX_INTEGER_LABELS, is_missing, shortened, shown_text
+from dtsne.labels._groups import Groups, are_dates, as_dates, categories_of, group_by
 from dtsne.page._arrays import float_type, integer_type, packed, packed_texts
 from dtsne.plots._palette import color_limits
 from dtsne.runtime._kinds import on_host
@@ -29,6 +28,8 @@ if TYPE_CHECKING:
 MAX_CATEGORIES = 50
 # Characters that fit a row of the legend.
 _LONGEST = 28
+# Milliseconds, in which a browser counts.
+_DAY = 24 * 60 * 60 * 1000
 
 
 def as_array(name: str, values: ArrayLike) -> np.ndarray[Any, Any]:
@@ -51,7 +52,7 @@ def encode_column(name: str, values: Any, n: int) -> dict[str, Any]:
             f"column {name!r} has shape {array.shape} and the maps have {n} points; "
             "give one value for each point."
         )
-    if is_grouped or hasattr(getattr(values, "cat", values), "categories"):  # pandas
+    if is_grouped or categories_of(values) is not None:
         return _category(name, values, n)
     kind = array.dtype.kind
     if kind == "c":
@@ -87,18 +88,19 @@ def _objects(name: str, array: np.ndarray[Any, Any]) -> dict[str, Any]:
 
 def _integers(name: str, array: np.ndarray[Any, Any]) -> dict[str, Any]:
     distinct = np.unique(array)
-    if len(distinct) <= MOST_INTEGER_LABELS:
+    if len(distinct) <= MAX_INTEGER_LABELS:
         return _category(name, array, len(array))
     dtype = integer_type(int(distinct[0]), int(distinct[-1]))
     return _number(name, array, dtype, array.astype(np.float64))
 
 
 def _dates(name: str, dates: np.ndarray[Any, Any]) -> dict[str, Any]:
-    milliseconds = as_milliseconds(dates)
+    since_1970 = dates.astype("datetime64[ms]").astype(np.int64).astype(np.float64)
+    milliseconds = np.where(np.isnat(dates), np.nan, since_1970)
     known = milliseconds[~np.isnan(milliseconds)]
-    if len(np.unique(known)) <= MOST_INTEGER_LABELS:
+    if len(np.unique(known)) <= MAX_INTEGER_LABELS:
         return _category(name, dates, len(dates))
-    precision = "day" if are_days(known) else "second"
+    precision = "day" if (known % _DAY == 0).all() else "second"
     return {**_number(name, milliseconds, "f8", milliseconds), "date": precision}
 
 
@@ -123,7 +125,7 @@ def _number(
 
 def _category(name: str, values: Any, n: int) -> dict[str, Any]:
     """Encode groups as codes; the code after the last category is that of missing values."""
-    groups = group_by(values, n, to_show=True).used()
+    groups = group_by(values, n, to_show=True).drop_unused()
     is_flag = groups.names.dtype.kind == "b"
     texts = [_text(label, is_flag=is_flag) for label in groups.names.tolist()]
     counts = dict.fromkeys(texts, 0)  # labels may look the same
