@@ -1,4 +1,7 @@
-"""The functional core: from data and a `Config` to an `Embedding`."""
+"""The functional core: from data and a `Config` to an `Embedding`.
+
+Arrays are typed as those of numpy; where the data is on a device, they are tensors of PyTorch.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +50,7 @@ if TYPE_CHECKING:
     from dtsne.optimize._descent import Checkpoint
     from dtsne.runtime._arrays import OutputFormat
     from dtsne.runtime._progress import Progress
-    from dtsne.runtime._typing import AnyArray, FloatArray
+    from dtsne.runtime._typing import FloatArray
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -118,12 +121,13 @@ def embed(
         return _fit(given, config, callback, checkpoint, backend, threads.number, progress)
 
 
-def check_data(X: ArrayLike, metric: str = "euclidean") -> AnyArray:
+def check_data(X: ArrayLike, metric: str = "euclidean") -> FloatArray:
     """Return an array, sparse matrix or tensor of real numbers, or raise an error."""
     if is_tensor(X):
         from dtsne.data._prepare_torch import check_tensor
 
-        return check_tensor(X, _MIN_POINTS)
+        tensor: FloatArray = check_tensor(X, _MIN_POINTS)
+        return tensor
     try:
         checked: FloatArray = check_array(
             X,
@@ -270,12 +274,13 @@ def _initialise(
     config: Config,
     given: _PreparedInput,
     problem: Problem,
-    scales: AnyArray,
+    scales: FloatArray,
     perplexity: float,
     backend: Backend,
-) -> AnyArray:
+) -> FloatArray:
     if given.init is not None:
-        return backend.array(problem.in_own_order(given.init))
+        own: FloatArray = backend.array(problem.in_own_order(given.init))
+        return own
     start = None
     if config.init != "random":
         start = _init.principal_start(problem.data, config.n_components, problem.unit)
@@ -287,8 +292,11 @@ def _initialise(
     if spectral:
         start = _init.spectral_start(problem.affinities.as_matrix(), config.n_components, start)
     if config.is_paper:
-        return backend.array(_init.shrink_as_paper(start))
-    return _init.separate_copies(backend.array(start), scales, perplexity)
+        start = backend.array(_init.shrink_as_paper(start))
+    else:
+        start = _init.separate_copies(backend.array(start), scales, perplexity)
+    found: FloatArray = start
+    return found
 
 
 def _generator(random_state: RandomState) -> np.random.Generator:

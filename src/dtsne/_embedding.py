@@ -1,19 +1,21 @@
-"""The result of a fit, and what it keeps for a report."""
+"""The result of a fit, and what it keeps for a report.
+
+Arrays are typed as those of numpy; where the data is on a device, they are tensors of PyTorch.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
 from math import ceil
-from typing import TYPE_CHECKING, Generic, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from dtsne.runtime._arrays import clone, to_host
-from dtsne.runtime._typing import Array
 
 if TYPE_CHECKING:
     from dtsne._config import NeighborGraph
     from dtsne.data._base import Data
-    from dtsne.runtime._typing import AnyArray, BoolArray, FloatArray, IntArray
+    from dtsne.runtime._typing import BoolArray, FloatArray, IntArray
 
 # Neighbours for each unit of perplexity that a report looks at, to find clusters too small for it;
 # and for small perplexities, those that a map should keep.
@@ -39,7 +41,7 @@ class Result(Enum):
 class KernelScales(NamedTuple):
     """The scale of each point in the kernel of the map, and what a scale of 1 is in the data."""
 
-    values: AnyArray
+    values: FloatArray
     unit: float
 
 
@@ -52,11 +54,11 @@ class Preparation(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class NeighborLists(Generic[Array]):
+class NeighborLists:
     """The nearest neighbours of all points, from near to far, before duplicates were spread."""
 
-    indices: Array
-    distances: Array
+    indices: IntArray
+    distances: FloatArray
     recall: float
 
     def nearest(self, k: int) -> tuple[IntArray, FloatArray, float] | None:
@@ -123,9 +125,9 @@ class Embedding:
     artifacts : FitArtifacts
     """
 
-    coordinates: AnyArray
+    coordinates: FloatArray
     kernel_scales: KernelScales
-    sigma: AnyArray
+    sigma: FloatArray
     kl_divergence: float
     history: FloatArray
     n_iter: int
@@ -163,8 +165,8 @@ class FitInterrupted(KeyboardInterrupt):
 
 
 def first_neighbors(
-    data: Data, indices: Array, distances: Array, recall: float, perplexity: float
-) -> NeighborLists[Array] | None:
+    data: Data, indices: IntArray, distances: FloatArray, recall: float, perplexity: float
+) -> NeighborLists | None:
     """Store the first neighbours of each point if they were searched for and take little memory."""
     n, n_found = indices.shape
     n_stored = min(n_found, _n_reported(perplexity))

@@ -28,6 +28,7 @@ from dtsne.tables import TableError, check_output, write_h5ad, write_table
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from dtsne._config import Device
     from dtsne.cli._embed import Products
     from dtsne.cli._reading import InputOptions
     from dtsne.io._table import Field
@@ -117,7 +118,7 @@ def _check_outputs(source: Path, products: Products, reading: InputOptions, mode
     _outputs.check_checkpoint(checkpoint, source)
 
 
-def _check_device(asked: str) -> None:
+def _check_device(asked: Device) -> None:
     """Refuse a device that this machine does not have."""
     try:
         device_for(asked)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, TypeAlias, TypeGuard
+from typing import TYPE_CHECKING, TypeAlias, TypeGuard, TypeVar
 
 import numpy as np
 from array_api_compat import array_namespace, is_torch_array
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from dtsne.runtime._typing import AnyArray, Array, FloatArray, HostArray
 
     FromDlpack: TypeAlias = Callable[[AnyArray], object]
+
+_Values = TypeVar("_Values")
 
 # Of DLPack's numbers of devices: memory of the host, and such that a GPU reads directly.
 _ON_HOST = (1, 3)
@@ -63,9 +65,9 @@ def median(values: Array) -> Array:
     return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
 
 
-def clone(array: Array) -> Array:
+def clone(array: _Values) -> _Values:
     """Return the values in memory of their own."""
-    return array.copy() if isinstance(array, np.ndarray) else array.clone()
+    return array.clone() if is_torch(array) else array.copy()  # type: ignore[attr-defined,return-value]
 
 
 def to_host(array: object) -> HostArray:
@@ -77,18 +79,20 @@ def to_host(array: object) -> HostArray:
     return host
 
 
-def on_host(values: object) -> object:
+def on_host(values: _Values) -> _Values:
     """Return a tensor as an array of numpy, and what numpy can read itself as it is."""
     readable = hasattr(values, "__array__") and not is_torch(values) and not is_on_device(values)
     if readable or not is_tensor(values):
         return values
-    return to_host(values) if is_on_device(values) or is_torch(values) else np.from_dlpack(values)  # type: ignore[arg-type]
+    if is_on_device(values) or is_torch(values):
+        return to_host(values)  # type: ignore[return-value]
+    return np.from_dlpack(values)  # type: ignore[arg-type,return-value]
 
 
 def asarray_like(array: FloatArray, other: Array) -> Array:
     """Return an array of numpy as one of the kind, and on the device, of another."""
     if isinstance(other, np.ndarray):
-        return array  # type: ignore[return-value]
+        return array
     rows = np.ascontiguousarray(array)
     like: Array = sys.modules["torch"].as_tensor(rows, dtype=other.dtype, device=other.device)
     return like
@@ -96,7 +100,9 @@ def asarray_like(array: FloatArray, other: Array) -> Array:
 
 def clip_min(values: Array, minimum: float) -> Array:
     """Element-wise ``max(values, minimum)``; accepts scalars."""
-    return values.clamp(min=minimum) if is_torch(values) else np.maximum(values, minimum)
+    if isinstance(values, np.ndarray | np.generic | float):
+        return np.maximum(values, minimum)
+    return values.clamp(min=minimum)
 
 
 @dataclass(frozen=True)
@@ -117,7 +123,7 @@ class OutputFormat:
     single: bool
     device: torch.device | str | None = None
 
-    def convert(self, values: AnyArray, *, keep_float64: bool = False) -> AnyArray:
+    def convert(self, values: AnyArray, *, keep_float64: bool = False) -> FloatArray:
         """Return an array of numpy or PyTorch in this format."""
         single = self.single and not keep_float64
         if self.from_tensor is None:
@@ -125,7 +131,7 @@ class OutputFormat:
         torch = _torch()
         dtype = torch.float32 if single else torch.float64
         tensor = torch.as_tensor(values, dtype=dtype, device=self.device)
-        converted: AnyArray = self.from_tensor(tensor)  # type: ignore[assignment]
+        converted: FloatArray = self.from_tensor(tensor)  # type: ignore[assignment]
         return converted
 
 
