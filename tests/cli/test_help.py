@@ -158,6 +158,7 @@ def test_version():
     assert done("--version").stdout == f"dtsne {__version__}\n"
 
 
+@pytest.mark.integration
 def test_help_loads_nothing_that_takes_time():
     statement = (
         "sys.argv = ['dtsne', 'embed', '--help']; import io, contextlib\n"
@@ -169,6 +170,7 @@ def test_help_loads_nothing_that_takes_time():
     assert loaded.isdisjoint({"numpy", "numba", "sklearn", "scipy", "pyarrow"})
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("typed", "offered"),
     [

@@ -138,6 +138,7 @@ embed(np.load(sys.argv[1]), config, checkpoint=sys.argv[2], callback=die)
 """
 
 
+@pytest.mark.integration
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no SIGKILL here")
 def test_killed_for_good(two_clusters, path, tmp_path):
     np.save(tmp_path / "X.npy", two_clusters)
