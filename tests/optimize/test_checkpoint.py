@@ -310,7 +310,7 @@ def test_refused_before_the_long_work(two_clusters, tmp_path, monkeypatch):
         DTSNE(**PARAMETERS, checkpoint=tmp_path / "file" / "fit.npz").fit(two_clusters)
     with pytest.raises(ValueError, match=r"directory.*name another file"):
         DTSNE(**PARAMETERS, checkpoint=tmp_path).fit(two_clusters)
-    with pytest.raises(TypeError, match="checkpoint=17 has to be the path of a file"):
+    with pytest.raises(TypeError, match="checkpoint=17 must be the path of a file"):
         DTSNE(**PARAMETERS, checkpoint=17).fit(two_clusters)
 
 
@@ -329,6 +329,6 @@ def test_full_disk_does_not_end_the_fit(two_clusters, path, monkeypatch):
 
     monkeypatch.setattr("dtsne.optimize._checkpoint.np.savez", full)
     with pytest.warns(UserWarning, match=r"was not written .*No space left.*goes on without"):
-        model = DTSNE(**PARAMETERS, checkpoint=path).fit(two_clusters)
+        model = fitted(two_clusters, **PARAMETERS, **AT_EVERY_CHECK, checkpoint=path)
     assert model.converged_
     assert list(path.parent.iterdir()) == []

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dtsne.optimize._radii import neighbor_radii
-from dtsne.runtime._arrays import copy_of, median, namespace_of
+from dtsne.runtime._arrays import copy_of, is_torch, median, namespace_of
 
 if TYPE_CHECKING:
     from dtsne._config import CalibrationPlan
@@ -97,7 +97,7 @@ class Calibration:
         """Find the radii in a map, as `log_radii` has those of the data."""
         xp = namespace_of(embedding)
         find: Any = neighbor_radii
-        if xp is not np:
+        if is_torch(embedding):
             from dtsne.optimize._radii_torch import neighbor_radii as find
         radii = find(embedding, self.ks)
         stacked: FloatArray = xp.stack([_centred_log(of_k) for of_k in radii])
