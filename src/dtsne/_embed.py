@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from dtsne.optimize._descent import Checkpoint
     from dtsne.runtime._kinds import Kind
     from dtsne.runtime._progress import Progress
+    from dtsne.runtime._threads import Threads
     from dtsne.runtime._typing import FloatArray
 
 _LOGGER = logging.getLogger(__name__)
@@ -54,14 +55,14 @@ class Given:
     fingerprint: FloatArray
 
 
-def fit(model: Any, given: Given, backend: Backend, n_threads: int, progress: Progress) -> None:
+def fit(model: Any, given: Given, backend: Backend, threads: Threads, progress: Progress) -> None:
     """Fit a :class:`dtsne.DTSNE`, whose parameters are checked, and set its attributes."""
     data = given.data
     n = len(data)
     perplexity = fitting_perplexity(model.perplexity, n)
     rule = model._rules[model.optimizer]
     schedule = _schedule(model, rule, n)
-    backend.check_job(_job(model, data, perplexity, schedule, n_threads, backend.max_exact))
+    backend.check_job(_job(model, data, perplexity, schedule, threads.number, backend.max_exact))
     checkpoints = open_checkpoints(model, data)
     paper = model.optimizer == "paper"
     calibrated = model.calibration == "auto" and model.density_scale > 0 and not paper
@@ -83,7 +84,7 @@ def fit(model: Any, given: Given, backend: Backend, n_threads: int, progress: Pr
     by_fft = model.method == "fft" or (model.method == "auto" and n > backend.max_exact)
     tolerance = model.fft_tolerance if by_fft else None
     timings = progress.timings
-    engine = backend.engine(problem.affinities, model.n_components, tolerance, timings)
+    engine = backend.engine(problem.affinities, model.n_components, tolerance, timings, threads)
     state, history = checkpoints.resume(State.at_start(start, scales, problem.calibration))
     sigma = given.kind.of(problem.in_order_of_rows(problem.sigmas) * data.unit, exact=True)
     known = {
@@ -102,7 +103,7 @@ def fit(model: Any, given: Given, backend: Backend, n_threads: int, progress: Pr
     }
     descent = _Descent(model, problem, given.kind, schedule, checkpoints, known, history)
     with progress.phase("descent"):
-        descent.follow(descend(engine, state, rule, schedule, timings), progress)
+        descent.follow(descend(engine, state, rule, schedule, timings, threads), progress)
 
 
 def _job(

@@ -258,10 +258,9 @@ class DTSNE(
         embedding : ndarray of shape (n, n_components)
         """
         check_parameters(self)
-        n_threads = resolve_n_jobs(self.n_jobs)
         backend = backend_for(self.device, X)
         with (
-            limited_threads(n_threads),
+            limited_threads(resolve_n_jobs(self.n_jobs)) as threads,
             shown_messages(self.verbose),
             shown_progress(self.verbose) as progress,
             backend.session(),
@@ -277,7 +276,7 @@ class DTSNE(
                 )
                 data = backend.prepare(checked, **self._preparation())
                 given = Given(data, own_start, kind, fingerprint(checked))
-            fit(self, given, backend, n_threads, progress)
+            fit(self, given, backend, threads, progress)
         embedding: FloatArray = self.embedding_
         return embedding
 

@@ -14,7 +14,7 @@ import pytest
 from dtsne import DTSNE
 from dtsne._config import SCALED
 from dtsne.data._prepare import prepare
-from dtsne.forces._base import CpuEngine
+from dtsne.forces._engine import CpuEngine
 from dtsne.optimize._checkpoint import CheckpointFile, identity_of
 from dtsne.optimize._descent import Schedule, State, descend
 
