@@ -499,9 +499,9 @@ def test_a_column_may_have_the_name_of_the_map(tmp_path, data):
         output = tmp_path / f"m.{suffix}"
         done("embed", tmp_path / "d.csv", "-o", output, "--no-account", *QUICK, "-q")
         assert read_embedding(output)[0].shape == (N, 2)
-    found = np.load(tmp_path / "m.npz")
     given = ("dtsne (given)", "sigma (given) (given)", "sigma (given)")
-    assert [str(found[name][0]) for name in given] == ["a", "b", "c"]
+    with np.load(tmp_path / "m.npz") as found:
+        assert [str(found[name][0]) for name in given] == ["a", "b", "c"]
 
 
 def test_principal_components_beside_x_are_hinted_at(tmp_path, data, ids):

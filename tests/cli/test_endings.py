@@ -30,6 +30,7 @@ def table(tmp_path):
     return write_csv(tmp_path / "cells.csv", X, types)
 
 
+@pytest.mark.integration
 def test_streams_and_exit_codes_of_the_process(tmp_path, table):
     with start("embed", table, "-o", tmp_path / "m.csv", "--report", *QUICK) as process:
         out, err = process.communicate(timeout=120)
@@ -46,6 +47,7 @@ def test_streams_and_exit_codes_of_the_process(tmp_path, table):
     assert "Traceback" not in err
 
 
+@pytest.mark.integration
 def test_warnings_never_end_a_command(tmp_path, table):
     warned = ["embed", table, "-o", tmp_path / "m.csv", "--max-iter", "20", "--no-account"]
     with start(*warned, env={"PYTHONWARNINGS": "error"}) as process:
@@ -64,6 +66,7 @@ def test_a_warning_as_an_error_is_one_line(monkeypatch):
         assert "old" in refused("info")
 
 
+@pytest.mark.integration
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes")
 @pytest.mark.parametrize("buffered", ["", "1"])
 @pytest.mark.parametrize("command", ["embed", "quality"])
@@ -87,6 +90,7 @@ def test_a_closed_pipe_costs_no_other_output(tmp_path, table, command, buffered)
     assert page.exists()
 
 
+@pytest.mark.integration
 @pytest.mark.skipif(not FULL.exists(), reason="/dev/full")
 def test_a_full_disk_behind_standard_output_is_one_line(tmp_path, table):
     with (
@@ -101,6 +105,7 @@ def test_a_full_disk_behind_standard_output_is_one_line(tmp_path, table):
     )
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("module", ["dtsne.cli._app", "typer", "dtsne.cli._embed_run", "numba"])
 def test_ctrl_c_while_modules_are_loaded(tmp_path, table, module):
     script = (
@@ -123,6 +128,7 @@ def test_ctrl_c_while_modules_are_loaded(tmp_path, table, module):
     assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.integration
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes")
 def test_a_pipe_that_is_closed_early_is_noticed_without_a_buffer(tmp_path, table):
     X, Y = three_groups(5000)[0], tmp_path / "Y.npy"
@@ -149,6 +155,7 @@ def interrupt(process, log, text, stop=signal.SIGINT):
         process.kill()
 
 
+@pytest.mark.integration
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 @pytest.mark.parametrize(("stop", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_ctrl_c_leaves_the_best_map_and_the_way_on(tmp_path, table, stop, code):

@@ -23,8 +23,8 @@ from dtsne.cli._parameters import LEFT_OUT, fit_parameters
 from dtsne.cli._quality import MatchedMapOptions
 from dtsne.cli._reading import InputOptions
 from dtsne.io._formats import MAPS, READ, SUFFIXES, WRITTEN
-from dtsne.io._read import FORMATS as READERS
-from dtsne.tables import read_embedding, read_table
+from dtsne.io._options import MAP_OPTIONS, READ_OPTIONS
+from dtsne.io._read import FORMAT_OPTIONS
 
 COMMANDS = ["embed", "quality", "plot", "demo", "info"]
 SIGNATURE = inspect.signature(DTSNE).parameters
@@ -75,10 +75,10 @@ def test_options_of_the_input_are_those_of_the_reader():
     own = {"log1p", "arcsinh"}
     renamed = {"label": "label_column", "input_format": "format"}
     fields = {renamed.get(name, name) for name in InputOptions.__dataclass_fields__} - own
-    assert fields == set(inspect.signature(read_table).parameters) - {"path"}
-    assert set(READ) == set(READERS) == set(SUFFIXES.values())
+    assert fields == set(READ_OPTIONS)
+    assert set(READ) == set(FORMAT_OPTIONS) == set(SUFFIXES.values())
     assert set(WRITTEN) < set(MAPS) < set(READ)
-    assert set(MapOptions.flags()) == set(inspect.signature(read_embedding).parameters) - {"path"}
+    assert set(MapOptions.flags()) == set(MAP_OPTIONS)
 
 
 # --- messages in the words of the command line ---
@@ -158,6 +158,7 @@ def test_version():
     assert done("--version").stdout == f"dtsne {__version__}\n"
 
 
+@pytest.mark.integration
 def test_help_loads_nothing_that_takes_time():
     statement = (
         "sys.argv = ['dtsne', 'embed', '--help']; import io, contextlib\n"
@@ -169,6 +170,7 @@ def test_help_loads_nothing_that_takes_time():
     assert loaded.isdisjoint({"numpy", "numba", "sklearn", "scipy", "pyarrow"})
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("typed", "offered"),
     [

@@ -354,14 +354,14 @@ def test_categories_of_several_kinds_are_handed_on():
         ({"X": np.zeros((7, 3)), "metric": "manhattan"}, ValueError, "X has 7 rows and Y has 120"),
         ({"metric": "euclidian"}, ValueError, "metric='euclidian' is not known"),
         ({"labels": ["a"] * 119}, ValueError, "labels has shape"),
-        ({"labels": [None] * 120}, ValueError, "labels has missing values only"),
-        ({"labels": np.array([1] + ["a"] * 119, object)}, ValueError, "labels mix kinds"),
+        ({"labels": [None] * 120}, ValueError, "labels has only missing values"),
+        ({"labels": np.array([1] + ["a"] * 119, object)}, ValueError, "labels mixes numbers"),
         ({"k": 0}, ValueError, "k=0 is not a number of neighbours"),
         ({"k_neighborhood": 2.5}, TypeError, "k_neighborhood=2.5 has to be an integer"),
         ({"sigma": np.ones(119)}, ValueError, "sigma has shape"),
         ({"sigma": np.zeros(120)}, ValueError, "sigma has values that are not positive"),
         ({"perplexity": 1}, ValueError, "perplexity=1 has to be above 1 and below 120"),
-        ({"labels": np.array([1, "a", None, 2] * 30, object)}, ValueError, "labels mix kinds"),
+        ({"labels": np.array([1, "a", None, 2] * 30, object)}, ValueError, "labels mixes numbers"),
         ({"n_bootstrap": -1}, ValueError, "n_bootstrap=-1 is too few resamples"),
         ({"n_bootstrap": 1}, ValueError, "n_bootstrap=1 is too few .* from 100 to"),
         ({"n_bootstrap": 200.0}, TypeError, "n_bootstrap=200.0 has to be an integer"),
@@ -408,6 +408,7 @@ def test_the_example_is_true():
     assert doctest.testmod(dtsne.account) == (0, 5)
 
 
+@pytest.mark.integration
 def test_importing_is_light():
     script = "import sys, dtsne.account; print(*{name.split('.')[0] for name in sys.modules})"
     done = subprocess.run(

@@ -495,7 +495,7 @@ def test_groups_may_be_whole_numbers_or_truth_values(small):
         ({"groupby": "leiden"}, KeyError, "obs has no 'leiden'; it has 'louvain'"),
         ({"groupby": "depth"}, ValueError, "decimal numbers"),
         ({"groupby": "nothing"}, ValueError, "says nothing of any cell"),
-        ({"groupby": "mixed"}, ValueError, "labels mix kinds that have no order"),
+        ({"groupby": "mixed"}, ValueError, "labels mixes numbers and text"),
         ({"groupby": "lists"}, ValueError, "labels has lists or arrays as values"),
         ({"key_added": "pca"}, ValueError, r"what is mapped, adata.obsm\['X_pca'\]"),
         ({"key_added": "tsne"}, ValueError, r"overwrite adata.uns\['tsne'\], which is not"),

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import typer
 
 from dtsne.cli._options import Options, completing, separated
-from dtsne.cli._text_options import TEXT_HELP, check_format, check_text, typed_delimiter
+from dtsne.cli._text_options import TEXT_HELP, check_format, check_text
 from dtsne.io._formats import MAPS
+from dtsne.io._options import ReadOptions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -102,14 +103,13 @@ class MapOptions(Options):
         from dtsne.cli._maps import read_map
 
         with user_errors(path, flags=self.flags()):
-            return read_map(
-                path,
+            options = ReadOptions(
                 format=self.format,
                 columns=self.columns,
                 id_column=self.id,
-                likely_id=likely_id,
                 key=self.key,
                 header=self.header,
-                delimiter=typed_delimiter(self.delimiter),
+                delimiter=self.delimiter,
                 decimal=self.decimal,
             )
+            return read_map(path, options, likely_id)

@@ -11,9 +11,10 @@ import typer
 
 from dtsne.cli._flags import INPUT_FLAGS
 from dtsne.cli._options import Options, completing, separated
-from dtsne.cli._text_options import TEXT_HELP, check_format, check_text, typed_delimiter
+from dtsne.cli._text_options import TEXT_HELP, check_format, check_text
 from dtsne.cli._usage import UsageError
 from dtsne.io._formats import READ
+from dtsne.io._options import ReadOptions
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -164,6 +165,23 @@ class InputOptions(Options):
         check_format(self.input_format, READ, "--format")
         check_text(self.delimiter, self.decimal, INPUT_FLAGS)
 
+    def options(self) -> ReadOptions:
+        """Return the options of the reader."""
+        return ReadOptions(
+            format=self.input_format,
+            id_column=self.id_column,
+            label_column=self.label,
+            columns=separated(self.columns),
+            exclude=separated(self.exclude) or (),
+            key=self.key,
+            layer=self.layer,
+            use_rep=self.use_rep,
+            transpose=self.transpose,
+            header=self.header,
+            delimiter=self.delimiter,
+            decimal=self.decimal,
+        )
+
     def read(self, path: Path) -> Table:
         """Read the file, its numbers transformed as asked."""
         from dtsne.cli._errors import user_errors
@@ -171,21 +189,7 @@ class InputOptions(Options):
         from dtsne.tables import read_table
 
         with user_errors(path):
-            table = read_table(
-                path,
-                format=self.input_format,
-                id_column=self.id_column,
-                label_column=self.label,
-                columns=separated(self.columns),
-                exclude=separated(self.exclude),
-                key=self.key,
-                layer=self.layer,
-                use_rep=self.use_rep,
-                transpose=self.transpose,
-                header=self.header,
-                delimiter=typed_delimiter(self.delimiter),
-                decimal=self.decimal,
-            )
+            table = read_table(path, self.options())
             _LOGGER.info(table.source)
             self._hint(path)
             table = replace(table, X=self._transformed(table.X))

@@ -14,23 +14,17 @@ TEXT_HELP = {
     "delimiter": "csv, tsv: what divides the cells, such as ';' or tab.",
     "decimal": "csv, tsv: the decimal point, such as ','.",
 }
-_DELIMITERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " "}
-
-
-def typed_delimiter(given: str | None) -> str | None:
-    """Return the character that was typed, or named."""
-    return _DELIMITERS.get(given or "", given)
 
 
 def check_text(delimiter: str | None, decimal: str | None, flags: Mapping[str, str]) -> None:
     """Refuse what divides no cells, and what no number has."""
     from dtsne.cli._flags import in_flags
-    from dtsne.io._options import Options as ReadOptions
-    from dtsne.tables import TableError
+    from dtsne.io._options import ReadOptions
+    from dtsne.runtime._errors import ParameterError
 
     try:
-        ReadOptions(delimiter=typed_delimiter(delimiter), decimal=decimal)
-    except TableError as error:
+        ReadOptions(delimiter=delimiter, decimal=decimal)
+    except ParameterError as error:
         raise UsageError(in_flags(str(error), flags)) from error
 
 

@@ -34,7 +34,7 @@ class Parameter:
     flag : str or None
         Name on the command line; None where it has none.
     kind : type
-        int, float, str or bool; object where only `choices` and `accepts` decide.
+        int, float, str, bool, or tuple (of str); object where only `choices` and `accepts` decide.
     choices : tuple
         Values that are allowed as they are, besides the numbers of `kind`.
     minimum, above, maximum : float or None
@@ -45,6 +45,8 @@ class Parameter:
         What else is allowed, in words.
     accepts : callable or None
         Decides for values that are none of the choices and no numbers in bounds.
+    metavar : str
+        What the help of the command line writes for the value, such as "COLUMN".
     """
 
     name: str
@@ -61,6 +63,7 @@ class Parameter:
     optional: bool = False
     others: str = ""
     accepts: Callable[[object], bool] | None = None
+    metavar: str = ""
 
     @property
     def is_number(self) -> bool:
