@@ -14,6 +14,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from dtsne import DTSNE, quality
 from dtsne.account import account_of
+from dtsne.runtime._threads import ONE_THREAD
 
 torch = pytest.importorskip("torch")
 
@@ -93,7 +94,7 @@ def test_samples_are_the_same_rows_and_pairs(max_rows):
 def test_parts_of_the_work_make_no_difference(monkeypatch):
     X, Y, _ = clusters(100)
     expected = quality.evaluate(X, Y, k=20, max_rows=20, device=DEVICE).as_dict()
-    monkeypatch.setattr(on_device, "_SCRATCH", 2**14)
+    monkeypatch.setattr(on_device, "MAX_SCRATCH", 2**14)
     assert quality.evaluate(X, Y, k=20, max_rows=20, device=DEVICE).as_dict() == expected
 
 
@@ -148,7 +149,7 @@ def test_neighbours_and_ranks_of_whole_numbers_are_exact(seed, d, shift):
     others = np.argsort(rng.random((10, 60)), axis=1)
     others = others[others != rows[:, None]].reshape(10, 59)
     np.testing.assert_array_equal(
-        on_device.ranks(tensor(X), rows, others), _kernels.ranks(X.T.copy(), rows, others)
+        on_device.ranks(tensor(X), rows, others), _kernels.ranks(X, rows, others, ONE_THREAD)
     )
 
 

@@ -18,7 +18,7 @@ from dtsne.io._formats import WITH_COLUMNS
 from dtsne.report._build import Asked, account_from
 from dtsne.report._points import Known
 from dtsne.report._sources import source_of
-from dtsne.runtime._threads import limited_threads, resolve_n_jobs
+from dtsne.runtime._threads import open_threads
 from dtsne.tables import TableError
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def judge(
             f"{judging.perplexity:g} has; give the perplexity that it was made with, or leave it "
             "out."
         )
-    with limited_threads(resolve_n_jobs(model.n_jobs)):
+    with open_threads(model.n_jobs) as threads:
         with user_errors():
             prepared = CpuBackend().prepare(model._check_data(table.X), **model._preparation())
         _say_what_is_compared(table, model)
@@ -70,6 +70,7 @@ def judge(
             source_of(prepared, found.Y.astype(float)),
             Asked(groups, judging.reach, judging.k_neighborhood),
             replace(known, at_bound=found.sigma_at_bound),
+            threads,
         )
     ids = table.ids if table.ids is not None else found.ids
     _write_tables(account, found.Y, ids, judging)
