@@ -7,18 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dtsne.runtime._document import Block, Document, Figure, Items, Section, Table
 from reproduce import _figures, _summary
-from reproduce._blocks import (
-    Block,
-    Figure,
-    Heading,
-    Items,
-    Paragraph,
-    Table,
-    to_html,
-    to_markdown,
-)
 from reproduce._measures import PAPER, SYMBOLS, THEORY
+from reproduce._page import to_page
 from reproduce._results import Failed
 from reproduce._run import drawn_set
 from reproduce._sets import N_COMPONENTS, SETS
@@ -54,66 +46,55 @@ _READINGS = (
 
 def write_report(outcomes: Outcomes, folder: Path) -> tuple[Path, Path]:
     """Draw the figures and write ``report.md`` and ``report.html``; return where these are."""
-    blocks = [*_head(outcomes), *_tables(outcomes), *_pictures(outcomes, folder), *_tail(outcomes)]
+    pictures = Section("Figures", _pictures(outcomes, folder))
+    sections = [*_head(outcomes), *_tables(outcomes), pictures, *_tail(outcomes)]
+    document = Document(TITLE, sections)
     markdown, page = folder / "report.md", folder / "report.html"
-    markdown.write_text(to_markdown(blocks, folder), encoding="utf-8")
-    page.write_text(to_html(blocks, TITLE), encoding="utf-8")
+    markdown.write_text(document.markdown(folder), encoding="utf-8")
+    page.write_text(to_page(document, folder), encoding="utf-8")
     return markdown, page
 
 
-def _head(outcomes: Outcomes) -> list[Block]:
+def _head(outcomes: Outcomes) -> list[Section]:
     scope = outcomes.scope
-    blocks: list[Block] = [
-        Heading(TITLE, 1),
-        Paragraph(
-            "Fischer, Burkholz and Vreeken, Preserving local densities in low-dimensional "
-            f"embeddings (2023). Means over {scope.seeds} seed(s), each of which draws the set "
-            "anew (its points, or the subset of a larger set) and seeds the method, where it takes "
-            f"a seed. All methods get the first {N_COMPONENTS} principal components, and are "
-            "measured against them."
-        ),
-        Heading("How the paper was read", 3),
-        Items(_READINGS),
+    about = [
+        "Fischer, Burkholz and Vreeken, Preserving local densities in low-dimensional "
+        f"embeddings (2023). Means over {scope.seeds} seed(s), each of which draws the set "
+        "anew (its points, or the subset of a larger set) and seeds the method, where it takes "
+        f"a seed. All methods get the first {N_COMPONENTS} principal components, and are "
+        "measured against them."
     ]
     if scope.n is not None:
-        blocks.append(
-            Paragraph(
-                f"A quick run, with at most {scope.n} points of each set: its figures are not "
-                "those of the paper's sizes."
-            )
+        about.append(
+            f"A quick run, with at most {scope.n} points of each set: its figures are not those "
+            "of the paper's sizes."
         )
-    return blocks
+    return [Section("", about), Section("How the paper was read", [Items(_READINGS)], level=3)]
 
 
-def _tables(outcomes: Outcomes) -> list[Block]:
+def _tables(outcomes: Outcomes) -> list[Section]:
     scope = outcomes.scope
     in_table = [name for name in scope.sets if SETS[name].column]
-    blocks: list[Block] = []
+    sections = []
     if in_table:
-        blocks += [
-            Heading("The paper's table"),
-            Paragraph(
-                "In brackets what the paper prints; ▲ ours is higher, = within "
-                f"{_summary.TOLERANCE}, ▼ lower."
-            ),
-        ]
-        blocks += [_paper_table(outcomes, measure, in_table) for measure in PAPER]
-    blocks += [
-        Heading("More measures"),
-        *(_measures_table(outcomes, name) for name in scope.sets),
-    ]
+        marks = (
+            "In brackets what the paper prints; ▲ ours is higher, = within "
+            f"{_summary.TOLERANCE}, ▼ lower."
+        )
+        tables = [_paper_table(outcomes, measure, in_table) for measure in PAPER]
+        sections.append(Section("The paper's table", [marks, *tables]))
+    measures = [_measures_table(outcomes, name) for name in scope.sets]
+    sections.append(Section("More measures", measures))
     synthetic = [name for name in scope.sets if SETS[name].synthetic]
     if synthetic:
-        blocks += [
-            Heading("Radii of the clusters"),
-            Paragraph(
-                "Relative to the first cluster's; means over the seeds. A cluster that a map draws "
-                f"as one point has no radius ({_UNDEFINED}); where it is the first, the next one "
-                "takes its place."
-            ),
-            *(_radii_table(outcomes, name) for name in synthetic),
-        ]
-    return [*blocks, *_theory_tables(outcomes)]
+        meaning = (
+            "Relative to the first cluster's; means over the seeds. A cluster that a map draws "
+            f"as one point has no radius ({_UNDEFINED}); where it is the first, the next one "
+            "takes its place."
+        )
+        tables = [_radii_table(outcomes, name) for name in synthetic]
+        sections.append(Section("Radii of the clusters", [meaning, *tables]))
+    return [*sections, *_theory_tables(outcomes)]
 
 
 def _paper_table(outcomes: Outcomes, measure: str, sets: Sequence[str]) -> Table:
@@ -128,7 +109,7 @@ def _paper_table(outcomes: Outcomes, measure: str, sets: Sequence[str]) -> Table
         for method in outcomes.scope.methods
     ]
     header = [SYMBOLS[measure], *(_column_title(name) for name in sets)]
-    return Table(header, rows)
+    return Table(rows, header)
 
 
 def _value(found: Cell, digits: str, outcomes: Outcomes) -> str:
@@ -163,7 +144,7 @@ def _measures_table(outcomes: Outcomes, set_name: str) -> Table:
         texts.append(_value(seconds, ".1f", outcomes))
         rows.append([METHODS[method].title, *texts])
     header = [set_name, *SYMBOLS.values(), *(["radius error"] if synthetic else []), "CPU s"]
-    return Table(header, rows)
+    return Table(rows, header)
 
 
 def _radii_table(outcomes: Outcomes, set_name: str) -> Table:
@@ -180,10 +161,10 @@ def _radii_table(outcomes: Outcomes, set_name: str) -> Table:
         rows.append([METHODS[method].title, *(
             f"{radius:.2f}" if np.isfinite(radius) else _UNDEFINED for radius in drawn
         )])  # fmt: skip
-    return Table([set_name, *(f"cluster {i + 1}" for i in range(n_clusters))], rows)
+    return Table(rows, [set_name, *(f"cluster {i + 1}" for i in range(n_clusters))])
 
 
-def _theory_tables(outcomes: Outcomes) -> list[Block]:
+def _theory_tables(outcomes: Outcomes) -> list[Section]:
     methods = [method for method in OF_THEORY if method in outcomes.scope.methods]
     if not methods:
         return []
@@ -206,22 +187,19 @@ def _theory_tables(outcomes: Outcomes) -> list[Block]:
                     else [f"{r.mean:.2f}", f"{slope.mean:.2f}", f"{factor.mean:.2f} ×"]
                 )
             rows.append([SETS[set_name].title, where, *texts])
-    return [
-        Heading("The theory, checked"),
-        Paragraph(
-            "How well the ratio of the squared distances of two close pairs (a point and one of "
-            "its 15 nearest), taken anywhere in the data or around the same point, is that of the "
-            "map: correlation and slope of the logarithms (both 1 at best), and the factor by "
-            "which the map is off in the median."
-        ),
-        Table(header, rows),
-    ]
+    meaning = (
+        "How well the ratio of the squared distances of two close pairs (a point and one of "
+        "its 15 nearest), taken anywhere in the data or around the same point, is that of the "
+        "map: correlation and slope of the logarithms (both 1 at best), and the factor by "
+        "which the map is off in the median."
+    )
+    return [Section("The theory, checked", [meaning, Table(rows, header)])]
 
 
 def _pictures(outcomes: Outcomes, folder: Path) -> list[Block]:
     sets, methods = outcomes.scope.sets, outcomes.scope.methods
     of_paper = [method for method in OF_FIGURES if method in methods]
-    blocks: list[Block] = [Heading("Figures")]
+    blocks: list[Block] = []
 
     def gallery(name: str, caption: str, shown: Sequence[str], *, original: bool = False) -> None:
         if name in sets and shown and not isinstance(outcomes.drawn(name), Failed):
@@ -258,27 +236,22 @@ def _pictures(outcomes: Outcomes, folder: Path) -> list[Block]:
     return blocks
 
 
-def _tail(outcomes: Outcomes) -> list[Block]:
+def _tail(outcomes: Outcomes) -> list[Section]:
     scope = outcomes.scope
     rows = []
     for method in scope.methods:
         settings = ", ".join(f"{name}={value}" for name, value in METHODS[method].settings.items())
-        rows.append(
-            [METHODS[method].title, settings or "its defaults",
-             outcomes.versions.get(method, _MISSING)]
-        )  # fmt: skip
-    blocks: list[Block] = [
-        Heading("Methods"),
-        Table(["method", "settings", "version"], rows, words=True),
-        Heading("Sets"),
-        Items(
-            [f"{SETS[name].title}: {SETS[name].note or 'as in the paper'}." for name in scope.sets]
-        ),
+        version = outcomes.versions.get(method, _MISSING)
+        rows.append([METHODS[method].title, settings or "its defaults", version])
+    notes = [f"{SETS[name].title}: {SETS[name].note or 'as in the paper'}." for name in scope.sets]
+    sections = [
+        Section("Methods", [Table(rows, ["method", "settings", "version"])]),
+        Section("Sets", [Items(notes)]),
     ]
     if missing := _missing(outcomes):
-        blocks += [Heading("What is missing, and why"), Items(missing)]
-    blocks.append(Paragraph(f"Python {platform.python_version()}, {platform.system()}."))
-    return blocks
+        sections.append(Section("What is missing, and why", [Items(missing)]))
+    host = f"Python {platform.python_version()}, {platform.system()}."
+    return [*sections, Section("", [host])]
 
 
 def _missing(outcomes: Outcomes) -> list[str]:
