@@ -256,7 +256,7 @@ def test_iterations_are_recorded_only_where_kernels_run(blobs, monkeypatch):
     def refuse(*_):
         raise AssertionError("recorded")
 
-    monkeypatch.setattr("dtsne.forces._graph_torch.Recorder.repeat", refuse)
+    monkeypatch.setattr("dtsne.forces._recorder_torch.Recorder.repeat", refuse)
     monkeypatch.setattr("dtsne.forces._engine_torch.runs_triton", lambda _: False)
     DTSNE(perplexity=20, device=DEVICE, method="fft", max_iter=60, tol=0).fit(blobs[0])
     monkeypatch.setattr("dtsne.forces._engine_torch.runs_triton", lambda _: True)

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from dtsne.optimize._descent import Checkpoint
     from dtsne.runtime._arrays import OutputFormat
     from dtsne.runtime._progress import Progress
+    from dtsne.runtime._threads import Threads
     from dtsne.runtime._typing import FloatArray
 
 _LOGGER = logging.getLogger(__name__)
@@ -118,7 +119,7 @@ def embed(
         with progress.phase("preparing"):
             # Everything that can be rejected is rejected before the long work.
             given = _prepare(data, config, backend)
-        return _fit(given, config, callback, checkpoint, backend, threads.number, progress)
+        return _fit(given, config, callback, checkpoint, backend, threads, progress)
 
 
 def check_data(X: ArrayLike, metric: str = "euclidean") -> FloatArray:
@@ -187,7 +188,7 @@ def _fit(
     callback: Callback | None,
     checkpoint: str | PathLike[str] | None,
     backend: Backend,
-    n_threads: int,
+    threads: Threads,
     progress: Progress,
 ) -> Embedding:
     data = given.data
@@ -196,7 +197,7 @@ def _fit(
     rule = config.resolved_rule
     schedule = _schedule(config, rule, n)
     max_exact = backend.max_exact if config.max_exact is None else config.max_exact
-    backend.check_job(_job(config, data, perplexity, schedule, n_threads, max_exact))
+    backend.check_job(_job(config, data, perplexity, schedule, threads.number, max_exact))
     checkpoints = open_checkpoints(checkpoint, config, data)
     problem = state_problem(
         data,
@@ -215,11 +216,11 @@ def _fit(
     by_fft = config.method == "fft" or (config.method == "auto" and n > max_exact)
     tolerance = config.fft_tolerance if by_fft else None
     timings = progress.timings
-    engine = backend.engine(problem.affinities, config.n_components, tolerance, timings)
+    engine = backend.engine(problem.affinities, config.n_components, tolerance, timings, threads)
     state, history = checkpoints.resume(State.at_start(start, scales.values, problem.calibration))
     run = _Run(given, config, perplexity, problem, scales.unit, timings.cpu, history)
     with progress.phase("descent"):
-        steps = descend(engine, state, rule, schedule, timings)
+        steps = descend(engine, state, rule, schedule, timings, threads)
         return run.follow(steps, schedule, checkpoints, callback, progress)
 
 

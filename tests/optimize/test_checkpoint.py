@@ -15,7 +15,7 @@ from fit_support import fitted
 from dtsne import DTSNE, Config
 from dtsne._config import SCALED
 from dtsne.data._prepare import prepare
-from dtsne.forces._base import CpuEngine
+from dtsne.forces._engine import CpuEngine
 from dtsne.optimize._checkpoint import CheckpointFile, identity_of
 from dtsne.optimize._descent import Schedule, State, descend
 

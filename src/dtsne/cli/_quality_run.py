@@ -20,7 +20,7 @@ from dtsne.report._build import Asked, account_from
 from dtsne.report._points import Known
 from dtsne.report._sources import source_of
 from dtsne.runtime._errors import DataError
-from dtsne.runtime._threads import limited_threads, resolve_n_jobs
+from dtsne.runtime._threads import open_threads
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,7 +61,7 @@ def measure(
             f"({len(found.Y):,})",
             "give the perplexity with which the map was made, or remove the option",
         )
-    with limited_threads(resolve_n_jobs(model.n_jobs)):
+    with open_threads(model.n_jobs) as threads:
         with user_errors():
             prepared = CpuBackend().prepare(
                 check_data(table.X, model.metric),
@@ -75,6 +75,7 @@ def measure(
             source_of(prepared, found.Y.astype(float)),
             Asked(groups, asked.radius_k, asked.k_neighborhood),
             replace(known, at_bound=found.sigma_at_bound),
+            threads,
         )
     ids = table.ids if table.ids is not None else found.ids
     _write_tables(account, found.Y, ids, asked)
