@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from dtsne.cli._errors import print_error
 from dtsne.cli._options import Argument, command
 from dtsne.cli._verbosity import Verbosity, print_result
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from dtsne.datasets import Dataset
     from dtsne.runtime._typing import FloatArray
+
+_LOGGER = logging.getLogger(__name__)
 
 # The second is also written as a table.
 _SETS = ("2D-density", "G3-d")
@@ -48,8 +50,6 @@ def demo(folder: Path, verbosity: Verbosity) -> None:
     (cells.csv), and their map by t-SNE (tsne.csv), to try the other commands with.
     """
     with verbosity.configured_logging():
-        if verbosity.level:
-            print_error("the first run compiles for some seconds; later ones do not.")
         make_demo(folder)
 
 
@@ -60,6 +60,7 @@ def make_demo(folder: Path, *, n: int | None = None, max_iter: int = 1000) -> No
     names = ("three-gaussians.png", "digits.png", "digits.html", "cells.csv", "tsne.csv")
     files = _Files(*(folder / name for name in names))
     _make_folder(folder)
+    _LOGGER.info("the first run compiles for some seconds; later ones do not")
     started = time.perf_counter()
     figure, data, Y = _three_gaussians(n, max_iter)
     _outputs.write_picture(files.gaussians, figure)

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 REQUIRED = (
-    "numpy", "scipy", "scikit-learn", "numba", "faiss-cpu", "joblib", "threadpoolctl", "tqdm",
-    "click",
+    "numpy", "array-api-compat", "scipy", "scikit-learn", "numba", "faiss-cpu", "joblib",
+    "threadpoolctl", "tqdm", "click",
 )  # fmt: skip
 # What each extra is for, and its packages.
 EXTRAS = {

@@ -89,7 +89,7 @@ def write_report(path: Path, report: Account, Y: FloatArray, ids: TextArray | No
 def write_points(
     path: Path,
     Y: FloatArray,
-    ids: TextArray | None,
+    ids: Sequence[str] | TextArray | None,
     columns: Mapping[str, Field],
     *,
     name: str = "dtsne",
@@ -108,7 +108,10 @@ def write_text(path: Path, text: str) -> None:
 
 def write_picture(path: Path, drawn: Axes | Figure, dpi: float = DPI) -> None:
     """Write a figure, or the figure of some axes."""
-    figure = getattr(drawn, "figure", drawn)
+    from matplotlib.figure import Figure
+
+    figure = drawn if isinstance(drawn, Figure) else drawn.figure
+    assert isinstance(figure, Figure)
     with whole_file(path) as part:
         figure.savefig(part, format=path.suffix.lower().removeprefix("."), dpi=dpi)
     log_written(path)

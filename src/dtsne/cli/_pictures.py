@@ -64,15 +64,16 @@ def draw_map(
 ) -> Axes:
     """Draw a map coloured by its groups, or by the radii in the data, or in one colour."""
     if groups is not None:
-        unit = None if radii is None else radii.unit
-        return plots.scatter_map(Y, labels=groups, **{**options, "unit": unit})
+        options["unit"] = None if radii is None else radii.unit
+        return plots.scatter_map(Y, labels=groups, **options)
     return plots.scatter_map(Y, **options) if radii is None else draw_radii(Y, radii, **options)
 
 
 def draw_radii(Y: FloatArray, radii: Radii, **options: Unpack[MapOptions]) -> Axes:
     """Draw a map coloured by the radii in the data."""
-    name = "radius in the data" if radii.unit is not None else "radius in the data, 1 being typical"
-    return plots.radius_map(Y, radii.data, **{**options, "value_name": name, "unit": radii.unit})
+    typical = "" if radii.unit is not None else ", 1 being typical"
+    options["value_name"], options["unit"] = f"radius in the data{typical}", radii.unit
+    return plots.radius_map(Y, radii.data, **options)
 
 
 def draw_maps(
