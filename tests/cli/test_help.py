@@ -22,7 +22,7 @@ from dtsne.cli._map_options import MapOptions
 from dtsne.cli._parameters import LEFT_OUT, fit_parameters
 from dtsne.cli._quality import MatchedMapOptions
 from dtsne.cli._reading import InputOptions
-from dtsne.io._formats import MAPS, READ, SUFFIXES, WRITTEN
+from dtsne.io._files import MAPS, READ, SUFFIXES, WRITTEN
 from dtsne.io._options import MAP_OPTIONS, READ_OPTIONS
 from dtsne.io._read import FORMAT_OPTIONS
 

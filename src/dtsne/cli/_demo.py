@@ -36,7 +36,7 @@ def demo(
     """
     with verbosity.configured_logging(folder):
         from dtsne.cli import _outputs
-        from dtsne.io._columns import as_text
+        from dtsne.io._table import as_text
         from dtsne.tables import check_output
 
         names = ("three-gaussians.png", "digits.png", "digits.html", "cells.csv", "tsne.csv")

@@ -15,7 +15,7 @@ from dtsne.cli._reading import InputOptions
 from dtsne.cli._signals import stoppable
 from dtsne.cli._usage import UsageError
 from dtsne.cli._verbosity import Verbosity
-from dtsne.io._formats import READ, WRITTEN, in_words
+from dtsne.io._files import READ, WRITTEN, in_words
 
 _PANEL = "What is written"
 EXAMPLE = "Example: dtsne embed cells.csv --id cell --label type -o map.csv --plot map.png --report"

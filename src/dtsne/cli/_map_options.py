@@ -10,7 +10,7 @@ import typer
 
 from dtsne.cli._options import Options, completing, separated
 from dtsne.cli._text_options import TEXT_HELP, check_format, check_text
-from dtsne.io._formats import MAPS
+from dtsne.io._files import MAPS
 from dtsne.io._options import ReadOptions
 
 if TYPE_CHECKING:

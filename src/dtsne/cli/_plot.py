@@ -12,7 +12,7 @@ from dtsne.cli._map_options import MapOptions
 from dtsne.cli._options import completing, with_options
 from dtsne.cli._usage import UsageError
 from dtsne.cli._verbosity import Verbosity, printable
-from dtsne.io._formats import MAPS, in_words
+from dtsne.io._files import MAPS, in_words
 
 KINDS = ("map", "radius", "residual", "radius-plot")
 _SIZES, _DPIS = (1.0, 100.0), (10.0, 2400.0)

@@ -14,7 +14,7 @@ from dtsne.cli._labels import as_groups, as_shown, is_quantity
 from dtsne.cli._pages import as_ids
 from dtsne.cli._pictures import Radii
 from dtsne.cli._verbosity import printable
-from dtsne.io._names import unknown
+from dtsne.io._select import unknown
 from dtsne.page import make_page
 from dtsne.tables import TableError
 

@@ -15,7 +15,7 @@ from dtsne.cli._parameters import FitOptions
 from dtsne.cli._reading import InputOptions
 from dtsne.cli._usage import UsageError
 from dtsne.cli._verbosity import Verbosity
-from dtsne.io._formats import MAPS, WITH_COLUMNS, in_words
+from dtsne.io._files import MAPS, WITH_COLUMNS, in_words
 
 _OF_MAP, _OF_METHOD, _OUT = "The embedding", "The data as the method saw it", "What is written"
 # As the paper has it.

@@ -13,7 +13,7 @@ from dtsne.cli._flags import INPUT_FLAGS
 from dtsne.cli._options import Options, completing, separated
 from dtsne.cli._text_options import TEXT_HELP, check_format, check_text
 from dtsne.cli._usage import UsageError
-from dtsne.io._formats import READ
+from dtsne.io._files import READ
 from dtsne.io._options import ReadOptions
 
 if TYPE_CHECKING:

@@ -34,10 +34,10 @@ class Page:
 
     def save(self, path: str | PathLike[str]) -> Path:
         """Write the page to a file, and return its path."""
-        from dtsne.runtime._atomic import whole_file
+        from dtsne.runtime._atomic import atomic_write
 
         path = Path(path)
-        with whole_file(path) as part:
+        with atomic_write(path) as part:
             part.write_text(self.html, encoding="utf-8", newline="\n")
         return path
 

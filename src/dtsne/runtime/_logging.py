@@ -17,7 +17,7 @@ _OURS = ("dtsne", "sklearn")
 _make_way: ContextVar[Callable[[], None] | None] = ContextVar("make_way", default=None)
 
 
-def warn(message: str, category: type[Warning] = UserWarning) -> None:
+def warn(message: str | UserWarning, category: type[Warning] = UserWarning) -> None:
     """Warn at the line outside this package, and scikit-learn's wrappers, that led here."""
     level = 2
     frame = sys._getframe(1)
@@ -25,7 +25,8 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
         frame = frame.f_back
         level += 1
     _clear_line()
-    warnings.warn(message, category, stacklevel=level)
+    kind = category if isinstance(message, str) else type(message)
+    warnings.warn(message, kind, stacklevel=level)
 
 
 def _package(namespace: dict[str, object]) -> str:
