@@ -60,52 +60,23 @@ class Table:
     categories: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-def _row(row: int) -> Place:
-    return Place(row=row + 1)
-
-
 @dataclass(frozen=True, eq=False)
 class Source:
-    """What a reader returns: columns, from which numbers, IDs and labels are chosen.
-
-    Attributes
-    ----------
-    path : Path
-    what : str
-        What was read, such as "X_pca of cells.h5ad".
-    names : tuple of str
-        The columns of the table itself, each name once.
-    X : matrix or None
-        All of these columns, where the file holds one matrix.
-    columns : dict of str to ndarray or None
-        Else each column, None where it cannot be shown.
-    fields : dict of str to ndarray
-        Columns next to the table, such as the `obs` of an AnnData.
-    ids : ndarray of str or None
-        Row IDs, where the format has a place for them.
-    id_names : frozenset of str
-        Names of that place, where it is not one of the columns.
-    set_aside : frozenset of str
-        Columns of numbers that are not mapped unless asked for.
-    categories : dict of str to tuple of str
-        As in `Table`.
-    locate : callable
-        From a row, from 0 on, to its place in the file.
-    check : callable
-        Rejects columns, by name, that should be numbers and are not.
-    """
+    """What a reader returns: columns, from which numbers, IDs and labels are chosen."""
 
     path: Path
-    what: str
-    names: tuple[str, ...]
-    X: Matrix | None = None
-    columns: dict[str, Field | None] = field(default_factory=dict)
-    fields: dict[str, Field] = field(default_factory=dict)
-    ids: TextArray | None = None
-    id_names: frozenset[str] = frozenset()
-    set_aside: frozenset[str] = frozenset()
-    categories: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    locate: Callable[[int], Place] = _row
+    what: str  # such as "X_pca of cells.h5ad"
+    names: tuple[str, ...]  # of the columns of the table itself, each once
+    X: Matrix | None = None  # these columns, where the file holds one matrix
+    columns: dict[str, Field | None] = field(default_factory=dict)  # else; None cannot be shown
+    fields: dict[str, Field] = field(default_factory=dict)  # columns next to the table
+    ids: TextArray | None = None  # row IDs, where the format has a place for them
+    id_names: frozenset[str] = frozenset()  # of that place, where it is not one of the columns
+    set_aside: frozenset[str] = frozenset()  # columns not mapped unless asked for
+    categories: dict[str, tuple[str, ...]] = field(default_factory=dict)  # as in `Table`
+    # From a row, from 0 on, to its place in the file.
+    locate: Callable[[int], Place] = lambda row: Place(row=row + 1)
+    # Rejects columns, by name, that should be numbers and are not.
     check: Callable[[Sequence[str]], None] = lambda names: None  # noqa: ARG005
 
     @property
