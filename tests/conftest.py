@@ -20,6 +20,13 @@ settings.register_profile("dtsne", deadline=None, max_examples=25, derandomize=T
 settings.load_profile("dtsne")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark all tests that open a browser."""
+    for item in items:
+        if "chromium" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.integration)
+
+
 @pytest.fixture
 def rng() -> np.random.Generator:
     return np.random.default_rng(0)

@@ -233,6 +233,7 @@ def test_a_tensor_on_another_device_is_refused(blobs):
         DTSNE(device="cpu").fit(Elsewhere())
 
 
+@pytest.mark.integration
 @both_ways
 @pytest.mark.parametrize("method", ["exact", "fft"])
 def test_all_kernels_together_give_the_map_of_the_cpu(way, method, rng, monkeypatch):

@@ -123,6 +123,7 @@ print(*sorted(compiled))
 """
 
 
+@pytest.mark.integration
 @needs_triton
 @pytest.mark.parametrize("capability", ["80", "90"])
 def test_kernels_compile_for_a_gpu(tmp_path, capability):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from dtsne.runtime._typing import FloatArray, IntArray
     from reproduce._run import Outcomes
-    from reproduce._sets import Drawn
+    from reproduce._sets import DatasetSample
 
 _DPI = 110
 _PANEL_INCHES = 2.9
@@ -175,7 +175,7 @@ def _legend(figure: Any, names: Sequence[str], colours: Sequence[Any]) -> None:
                   ncols=min(len(names), 6))  # fmt: skip
 
 
-def _digits_at(points: FloatArray, drawn: Drawn, colours: Sequence[Any]) -> FloatArray:
+def _digits_at(points: FloatArray, drawn: DatasetSample, colours: Sequence[Any]) -> FloatArray:
     """Lay the images of the digits over each other where their points are, on white."""
     from matplotlib.colors import to_rgb
 

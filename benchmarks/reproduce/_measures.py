@@ -9,7 +9,7 @@ from reproduce import _theory
 
 if TYPE_CHECKING:
     from dtsne.runtime._typing import FloatArray
-    from reproduce._sets import Drawn
+    from reproduce._sets import DatasetSample
 
 # The measures of the paper first.
 SYMBOLS = {
@@ -24,7 +24,7 @@ PAPER = tuple(SYMBOLS)[:3]
 THEORY = {"anywhere": True, "same region": False}
 
 
-def measure(drawn: Drawn, embedding: FloatArray, *, synthetic: bool) -> dict[str, Any]:
+def measure(drawn: DatasetSample, embedding: FloatArray, *, synthetic: bool) -> dict[str, Any]:
     """Take all measures of a map, as plain values that can be written to a file."""
     quality = evaluate(drawn.X, embedding, labels=drawn.labels if synthetic else None)
     found: dict[str, Any] = {name: getattr(quality, name) for name in SYMBOLS}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from reproduce._digest import digest_of, digest_of_code
 from reproduce._measures import measure
 from reproduce._results import Embedded, Failed, Job, Store, as_key
-from reproduce._sets import SETS, Drawn, draw
+from reproduce._sets import SETS, DatasetSample, draw
 from reproduce._worker import Worker, started_worker
 from reproduce.methods import METHODS, Missing, digest_of_adapter
 
@@ -46,7 +46,7 @@ class Scope:
 
 
 @dataclass(frozen=True, eq=False)
-class Done:
+class MethodResult:
     """A map, what it took, and what was measured."""
 
     embedded: Embedded
@@ -58,11 +58,11 @@ class Outcomes:
     """What has come of each job so far, and which code each method ran with."""
 
     scope: Scope
-    found: dict[Job, Done | Failed] = field(default_factory=dict)
+    found: dict[Job, MethodResult | Failed] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
-    _drawn: dict[tuple[str, int], Drawn | Failed] = field(default_factory=dict, repr=False)
+    _drawn: dict[tuple[str, int], DatasetSample | Failed] = field(default_factory=dict, repr=False)
 
-    def drawn(self, set_name: str, seed: int = 0) -> Drawn | Failed:
+    def drawn(self, set_name: str, seed: int = 0) -> DatasetSample | Failed:
         """Return a set, or why it is not here; it is looked for once."""
         key = (set_name, seed)
         if key not in self._drawn:
@@ -72,10 +72,10 @@ class Outcomes:
                 self._drawn[key] = Failed(str(error))
         return self._drawn[key]
 
-    def of(self, method: str, set_name: str) -> list[Done]:
+    def of(self, method: str, set_name: str) -> list[MethodResult]:
         """Return the maps of a method on a set, by seed."""
         jobs = (Job(method, set_name, seed) for seed in range(self.scope.seeds))
-        return [done for job in jobs if isinstance(done := self.found.get(job), Done)]
+        return [done for job in jobs if isinstance(done := self.found.get(job), MethodResult)]
 
     def reason(self, method: str, set_name: str) -> str | None:
         """Say why a map of a method on a set is missing, None if all are there."""
@@ -88,10 +88,10 @@ class Outcomes:
     def embedding(self, method: str, set_name: str) -> FloatArray | None:
         """Return the map of the first seed, the one that is drawn."""
         found = self.found.get(Job(method, set_name, 0))
-        return found.embedded.embedding if isinstance(found, Done) else None
+        return found.embedded.embedding if isinstance(found, MethodResult) else None
 
 
-def drawn_set(outcomes: Outcomes, set_name: str) -> Drawn:
+def drawn_set(outcomes: Outcomes, set_name: str) -> DatasetSample:
     """Return the set of the first seed, which has to be there."""
     drawn = outcomes.drawn(set_name)
     if isinstance(drawn, Failed):
@@ -123,7 +123,7 @@ def run(outcomes: Outcomes, store: Store, started: Callable[[Job], None]) -> Non
 
 def _outcome(
     job: Job, outcomes: Outcomes, store: Store, worker: Callable[[], Worker]
-) -> Done | Failed:
+) -> MethodResult | Failed:
     drawn = outcomes.drawn(job.set_name, job.seed)
     if isinstance(drawn, Failed):
         return drawn
@@ -153,4 +153,4 @@ def _outcome(
     if measures is None:
         measures = measure(drawn, embedded.embedding, synthetic=synthetic)
         store.keep_measures(measured_by, measures)
-    return Done(embedded, measures)
+    return MethodResult(embedded, measures)

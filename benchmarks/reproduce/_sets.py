@@ -33,7 +33,7 @@ class PaperSet:
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn:
+class DatasetSample:
     """A set drawn with a seed: what is embedded, and what it is drawn with."""
 
     X: FloatArray
@@ -74,7 +74,7 @@ SETS = {
 }  # fmt: skip
 
 
-def draw(name: str, seed: int, n: int | None = None) -> Drawn:
+def draw(name: str, seed: int, n: int | None = None) -> DatasetSample:
     """Draw a set; n points of it at most, by default as many as the paper takes."""
     paper_set = SETS[name]
     whole = load(name, seed)
@@ -84,4 +84,4 @@ def draw(name: str, seed: int, n: int | None = None) -> Drawn:
     raw = np.asarray(part.X, np.float64)
     assert part.labels is not None  # all of these sets have labels
     X = raw if raw.shape[1] <= N_COMPONENTS else principal_components(raw, N_COMPONENTS)
-    return Drawn(X, part.labels, part.label_names, raw)
+    return DatasetSample(X, part.labels, part.label_names, raw)

@@ -11,7 +11,7 @@ from reproduce._paper import printed
 from reproduce._sets import SETS
 
 if TYPE_CHECKING:
-    from reproduce._run import Done, Outcomes
+    from reproduce._run import MethodResult, Outcomes
 
 # Differences up to this are those of another draw of the same set.
 TOLERANCE = 0.02
@@ -59,7 +59,7 @@ def cpu_seconds(outcomes: Outcomes, method: str, set_name: str) -> Cell:
 def radius_error(outcomes: Outcomes, method: str, set_name: str) -> Cell:
     """Average the largest error of a cluster's radius relative to the first cluster's."""
 
-    def largest(done: Done) -> float:
+    def largest(done: MethodResult) -> float:
         true, drawn = (np.array(done.measures[f"radii_{space}"]) for space in ("data", "map"))
         errors = np.abs(drawn / true - 1)
         return float(np.nanmax(errors)) if np.isfinite(errors).any() else float("nan")

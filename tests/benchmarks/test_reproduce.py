@@ -21,8 +21,8 @@ from reproduce.__main__ import main
 from reproduce._measures import PAPER, SYMBOLS
 from reproduce._report import TITLE, write_report
 from reproduce._results import Embedded, Failed, Job, Store
-from reproduce._run import Done, Outcomes, Scope, run
-from reproduce._sets import N_COMPONENTS, SETS, Drawn, draw
+from reproduce._run import MethodResult, Outcomes, Scope, run
+from reproduce._sets import N_COMPONENTS, SETS, DatasetSample, draw
 from reproduce._summary import Cell, cell, radii, radius_error
 from reproduce._theory import compare_ratios
 from reproduce._worker import Worker, embed_here, started_worker
@@ -176,6 +176,7 @@ def test_an_interrupted_run_reports_what_it_has_and_goes_on(tmp_path, monkeypatc
     assert "missing" not in report.read_text(encoding="utf-8")
 
 
+@pytest.mark.integration
 def test_a_worker_survives_the_death_of_its_process():
     X = draw("2D-density", 0, 60).X
     with started_worker() as worker:
@@ -248,7 +249,7 @@ def test_cells_are_means_over_seeds():
         measures = dict.fromkeys(SYMBOLS, value) | {
             "radii_data": [1.0, 2.0], "radii_map": [1.0, 2.0 + seed],
         }  # fmt: skip
-        done = Done(Embedded(np.zeros((2, 2)), 1.0), measures)
+        done = MethodResult(Embedded(np.zeros((2, 2)), 1.0), measures)
         outcomes.found[Job("dtsne", "G3-d", seed)] = done
     outcomes.found[Job("dtsne", "G3-d", 2)] = Failed("no")
     found = cell(outcomes, "distance_correlation", "dtsne", "G3-d")
@@ -301,7 +302,7 @@ def made_up(monkeypatch) -> Outcomes:
         raw = np.abs(rng.normal(size=(n, 784 if name == "mnist" else 60))) * 99
         labels = np.arange(n) % 10
         d = 2 if name.startswith("2D") else 50
-        return Drawn(raw[:, :d], labels, tuple(f"type {i}" for i in range(10)), raw)
+        return DatasetSample(raw[:, :d], labels, tuple(f"type {i}" for i in range(10)), raw)
 
     monkeypatch.setattr("reproduce._run.draw", draw_anything)
     outcomes = Outcomes(Scope(tuple(SETS), tuple(METHODS), 2, 60))
@@ -312,7 +313,7 @@ def made_up(monkeypatch) -> Outcomes:
             "radii_data": [1.0] * 10, "radii_map": [1.0] * 10,
             "theory, anywhere": theory, "theory, same region": theory,
         }  # fmt: skip
-        outcomes.found[job] = Done(Embedded(rng.normal(size=(60, 2)), 1.0), measures)
+        outcomes.found[job] = MethodResult(Embedded(rng.normal(size=(60, 2)), 1.0), measures)
     outcomes.found[Job("lle", "mnist", 1)] = Failed("no luck")
     outcomes.found[Job("lle", "G3-d", 0)].measures["distance_correlation"] = float("nan")
     return outcomes

@@ -178,11 +178,14 @@ def test_an_order_that_is_assumed_is_warned_of(shuffled, tmp_path, data):
     np.save(tmp_path / "Y.npy", data[0][:, :2])
     said = done("quality", source, tmp_path / "Y.npy", "--id", "cell").stderr
     assert "warning" in said
-    assert "by their order. Name the column of ids (--map-id), or say that the order is" in said
+    assert (
+        "by their order; name the column of IDs (--map-id), or confirm the order (--by-order)"
+        in said
+    )
     text = write("id").read_text().replace("\n", "\n", 1)
     (tmp_path / "other.csv").write_text(text.replace(",c", ",d"))
     said = done("quality", source, tmp_path / "other.csv").stderr
-    assert "Name the column of ids (--id), or say" in said
+    assert "name the column of IDs (--id), or" in said
     for options in (["--by-order"], ["--id", "cell", "--by-order"]):
         said = done("quality", source, tmp_path / "Y.npy", *options).stderr
         assert "warning" not in said
@@ -199,14 +202,14 @@ def test_maps_of_other_habits_are_read(tmp_path, data, ids):
     path = tmp_path / "map.csv"
     path.write_text("\n".join(["cell;UMAP1;UMAP2", *rows]))
     judging = ["quality", source, path, "--id", "cell"]
-    assert "say so (--map-delimiter ';')" in refused(*judging)
-    assert "say so (--map-decimal ',')" in refused(*judging, "--map-delimiter", ";")
+    assert "set --map-delimiter ';'" in refused(*judging)
+    assert "set --map-decimal ," in refused(*judging, "--map-delimiter", ";")
     spoken = ["--map-delimiter", "semicolon", "--map-decimal", ","]
     assert done(*judging, *spoken, "-q").stdout == (
         f"{account_of(data[0], data[0][:, :2], k=100)}\n"
     )
     drawing = ["plot", path, "-o", tmp_path / "p.png", "-q"]
-    assert "say so (--delimiter ';')" in refused(*drawing)
+    assert "set --delimiter ';'" in refused(*drawing)
     done(*drawing, "--delimiter", ";", "--decimal", ",")
     path.write_text("\n".join(rows))
     done(*drawing, "--delimiter", ";", "--decimal", ",", "--no-header", "--columns",
@@ -219,4 +222,4 @@ def test_options_of_maps_are_checked_before_a_file_is_read(prefix):
     line = refused(*command, f"--{prefix}delimiter", "ab", code=2)
     assert f"--{prefix}delimiter ab must be one ASCII character" in line
     line = refused(*command, f"--{prefix}format", "xlsx", code=2)
-    assert f"--{prefix}format xlsx is not known; choose csv, tsv" in line
+    assert f"--{prefix}format xlsx must be one of csv, tsv" in line

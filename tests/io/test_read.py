@@ -647,6 +647,7 @@ def test_transforms_refuse_what_they_cannot_take():
     assert arcsinh(np.array([[-5.0]]))[0, 0] == pytest.approx(-np.arcsinh(1))
 
 
+@pytest.mark.integration
 def test_import_is_light():
     code = (
         "import sys, dtsne.tables; "

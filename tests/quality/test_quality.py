@@ -468,6 +468,7 @@ def test_data_frames_and_lists_are_taken():
     assert quality.evaluate(*frames, k=5, labels=polars.Series(labels)).as_dict() == expected
 
 
+@pytest.mark.integration
 def test_import_is_light():
     code = (
         "import sys; import dtsne.quality; "

@@ -408,6 +408,7 @@ def test_the_example_is_true():
     assert doctest.testmod(dtsne.account) == (0, 5)
 
 
+@pytest.mark.integration
 def test_importing_is_light():
     script = "import sys, dtsne.account; print(*{name.split('.')[0] for name in sys.modules})"
     done = subprocess.run(

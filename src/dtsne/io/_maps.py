@@ -190,8 +190,8 @@ def _axes(source: Source, id_column: str | None) -> list[str]:
         return numbers
     source.check([name for name in source.names if name != id_column])
     raise TableError(
-        f"the file has {len(numbers):,} columns of numbers ({listed(numbers) or 'none'}), and it "
-        "is not clear which two or three are the map",
+        f"the file has {counted(len(numbers), 'column', 'columns')} of numbers "
+        f"({listed(numbers) or 'none'}), and it is not clear which two or three are the map",
         f"choose them with {setting('columns')}",
     )
 

@@ -155,13 +155,14 @@ class Archive:
         found: dict[str, Field] = {}
         left = _MAX_BESIDE
         for name, header in self.headers.items():
-            shape, dtype, n_bytes = header
+            shape, dtype, _ = header
             if len(shape) != 1 or not (shape[0] in lengths or name == _LABEL_NAMES):
                 continue
             if dtype.hasobject:
                 if name in wanted:
                     raise _objects(f"the array {name!r}", "labels", "str")
                 continue
+            n_bytes = shape[0] * dtype.itemsize
             if name not in wanted and (dtype.itemsize > _MAX_PER_ROW or n_bytes > left):
                 _LOGGER.info("the array %r is left out, as it is large", name)
                 continue
