@@ -56,10 +56,13 @@ def demo(folder: Path, verbosity: Verbosity) -> None:
 def make_demo(folder: Path, *, n: int | None = None, max_iter: int = 1000) -> None:
     """Write all files and print all measures, of at most `n` points of each set."""
     from dtsne.cli import _outputs
+    from dtsne.tables import check_output
 
     names = ("three-gaussians.png", "digits.png", "digits.html", "cells.csv", "tsne.csv")
     files = _Files(*(folder / name for name in names))
     _make_folder(folder)
+    for path in files:
+        check_output(path)
     _LOGGER.info("the first run compiles for some seconds; later ones do not")
     started = time.perf_counter()
     figure, data, Y = _three_gaussians(n, max_iter)
