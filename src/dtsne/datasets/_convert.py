@@ -58,33 +58,15 @@ def read_idx(path: Path, *, ndim: int) -> NDArray[np.uint8]:
 
 
 # The file numbers the populations from 1, in this order, and leaves the rest without a label.
+# fmt: off
 SAMUSIK_NAMES = (
-    "unassigned",
-    "B-cell Frac A-C (pro-B cells)",
-    "Basophils",
-    "CD4 T cells",
-    "CD8 T cells",
-    "Classical Monocytes",
-    "CLP",
-    "CMP",
-    "Eosinophils",
-    "gd T cells",
-    "GMP",
-    "HSC",
-    "IgD- IgMpos B cells",
-    "IgDpos IgMpos B cells",
-    "IgM- IgD- B-cells",
-    "Intermediate Monocytes",
-    "Macrophages",
-    "mDCs",
-    "MEP",
-    "MPP",
-    "NK cells",
-    "NKT cells",
-    "Non-Classical Monocytes",
-    "pDCs",
+    "unassigned", "B-cell Frac A-C (pro-B cells)", "Basophils", "CD4 T cells", "CD8 T cells",
+    "Classical Monocytes", "CLP", "CMP", "Eosinophils", "gd T cells", "GMP", "HSC",
+    "IgD- IgMpos B cells", "IgDpos IgMpos B cells", "IgM- IgD- B-cells", "Intermediate Monocytes",
+    "Macrophages", "mDCs", "MEP", "MPP", "NK cells", "NKT cells", "Non-Classical Monocytes", "pDCs",
     "Plasma Cells",
 )
+# fmt: on
 
 
 def samusik(paths: Sequence[Path]) -> LabelledPoints:
