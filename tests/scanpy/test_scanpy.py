@@ -467,7 +467,7 @@ def test_few_cells_lower_the_perplexity(small):
             dtsne(cells, groupby="louvain", **QUICK)
         assert used(cells)["perplexity"] == 10
         assert cells.uns["dtsne"]["perplexity"] < n / 2
-        assert f"less than half of {n} points" in cells.uns["dtsne"]["quality"]["lowered"]
+        assert f"less than half of {n} points" in cells.uns["dtsne"]["quality"]["clipped"]
 
 
 def test_the_warning_points_here(small):

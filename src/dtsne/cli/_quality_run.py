@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dtsne._backend import CpuBackend
+from dtsne._embed import check_data
 from dtsne.cli import _outputs
 from dtsne.cli._errors import user_errors
 from dtsne.cli._maps import JUDGED
@@ -19,7 +20,7 @@ from dtsne.report._build import Asked, account_from
 from dtsne.report._points import Known
 from dtsne.report._sources import source_of
 from dtsne.runtime._errors import DataError
-from dtsne.runtime._threads import limited_threads, resolve_n_jobs
+from dtsne.runtime._threads import open_threads
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -60,15 +61,21 @@ def measure(
             f"({len(found.Y):,})",
             "give the perplexity with which the map was made, or remove the option",
         )
-    with limited_threads(resolve_n_jobs(model.n_jobs)):
+    with open_threads(model.n_jobs) as threads:
         with user_errors():
-            prepared = CpuBackend().prepare(model._check_data(table.X), **model._preparation())
+            prepared = CpuBackend().prepare(
+                check_data(table.X, model.metric),
+                metric=model.metric,
+                n_pcs=model.n_pcs,
+                neighbors=model.neighbors,
+            )
         _log_reduction(table, model)
         known = Known.checked(len(found.Y), found.sigma, asked.perplexity)
         account = account_from(
             source_of(prepared, found.Y.astype(float)),
             Asked(groups, asked.radius_k, asked.k_neighborhood),
             replace(known, at_bound=found.sigma_at_bound),
+            threads,
         )
     ids = table.ids if table.ids is not None else found.ids
     _write_tables(account, found.Y, ids, asked)

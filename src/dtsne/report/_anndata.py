@@ -1,4 +1,4 @@
-"""A map and its report as entries of AnnData: their names, and values that an h5ad file can hold."""
+"""A map and its report as entries of AnnData: their names, and values that h5ad files hold."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ in the representation that is mapped, and the nearest cells must be among its ne
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -16,8 +17,6 @@ from dtsne.runtime._errors import DataError, setting
 from dtsne.scanpy._representation import N_PCS, MissingEntryError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from anndata import AnnData
     from scipy.sparse import csr_array
 
@@ -190,17 +189,18 @@ def _compare(
 
 def _coordinates(data: Representation, metric: str) -> FloatArray:
     """Return the points as the method sees them, between which distances are Euclidean."""
-    from dtsne.data._points import Points
+    from dtsne.data._base import Points
     from dtsne.data._prepare import prepare
 
     X = data.X if hasattr(data.X, "toarray") else np.asarray(data.X, np.float64)
     points = prepare(X, metric=metric, n_pcs=data.n_pcs)
     assert isinstance(points, Points)  # as the metric is one between coordinates
-    return points.coordinates * points.unit
+    coordinates: FloatArray = points.coordinates * points.unit
+    return coordinates
 
 
 def _is_graph(name: str, entry: object) -> bool:
-    return hasattr(entry, "get") and (name == _DEFAULT_KEY or "distances_key" in entry)
+    return isinstance(entry, Mapping) and (name == _DEFAULT_KEY or "distances_key" in entry)
 
 
 def _plain(value: object) -> object:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
     from scipy.sparse import csr_array
 
-    from dtsne.runtime._typing import FloatArray
+    from dtsne.runtime._typing import BoolArray, FloatArray
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -162,14 +162,12 @@ def _from_frame(frame: DataFrame, place: str) -> FloatArray:
 
 
 def _finite(adata: AnnData, X: FloatArray | csr_array, place: str) -> FloatArray | csr_array:
-    from scipy.sparse import issparse
-
-    if issparse(X):
+    if isinstance(X, np.ndarray):
+        bad: BoolArray = np.asarray(~np.isfinite(X).all(axis=1))
+    else:
         bad = np.zeros(X.shape[0], bool)
         rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
         bad[rows[~np.isfinite(X.data)]] = True
-    else:
-        bad = ~np.isfinite(X).all(axis=1)
     if bad.any():
         first = adata.obs_names[int(bad.argmax())]
         raise DataError(

@@ -213,7 +213,7 @@ def _check_names(parameters: Mapping[str, object]) -> None:
             raise ParameterTypeError(name, value, reason=reason, fix=closest(name, known))
 
 
-def _check_anndata(adata: object, *, copy: bool) -> None:
+def _check_anndata(adata: AnnData, *, copy: bool) -> None:
     # Asked of the class, as X itself may be read from a file.
     if not all(hasattr(type(adata), name) for name in _NEEDED):
         raise DataTypeError(
@@ -281,11 +281,7 @@ def _write(adata: AnnData, entries: Entries) -> None:
     with warnings.catch_warnings():
         # Of a view that becomes a copy of its own: to write to it is what was asked for.
         warnings.filterwarnings("ignore", message=".*view", category=UserWarning)
-        for name, values in entries.obsm.items():
-            adata.obsm[name] = values
-        for name, values in entries.obs.items():
-            adata.obs[name] = values
-        for name, values in entries.uns.items():
-            adata.uns[name] = values
-    added = [*entries.obsm, *entries.obs, *entries.uns]
-    _LOGGER.info("added %s", ", ".join(added))
+        for place in ("obsm", "obs", "uns"):
+            for name, values in getattr(entries, place).items():
+                getattr(adata, place)[name] = values
+    _LOGGER.info("added %s", ", ".join([*entries.obsm, *entries.obs, *entries.uns]))
