@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from click.exceptions import Exit
 
-from dtsne import DTSNE, __version__
+from dtsne import DTSNE
 from dtsne._accounting import is_tsne, map_name
 from dtsne.cli import _outputs
 from dtsne.cli._errors import user_errors
@@ -20,9 +20,9 @@ from dtsne.cli._signals import stop_code
 from dtsne.cli._verbosity import print_result, printable
 from dtsne.io._files import WRITTEN, suffixes_of
 from dtsne.labels._format import renamed
+from dtsne.report._anndata import Keys, entries_of
 from dtsne.runtime._devices import device_for
 from dtsne.runtime._errors import DataError
-from dtsne.scanpy._layout import entries_of, in_obs, known, params_of
 from dtsne.tables import write_h5ad, write_table
 
 if TYPE_CHECKING:
@@ -225,17 +225,13 @@ def _write_anndata(
     job: Job, output: Path, columns: dict[str, Field], report: Account | None
 ) -> None:
     """Write the map into a copy of the input, under the names of :mod:`dtsne.scanpy`."""
-    model, transforms = job.model, job.reading.transform_parameters
-    if report is None:
-        params = known({**params_of(model), **transforms})
-        record = {"dtsne": {"params": params, "version": __version__, "n_iter": int(model.n_iter_)}}
-    else:
-        record = entries_of(model, report, params=transforms).uns
+    model, source, keys = job.model, job.reading.transform_parameters, Keys()
+    entries = entries_of(model._embedding, report, model.get_params(), source=source, keys=keys)
     write_h5ad(
         output,
         job.source,
-        obsm={"X_dtsne": model.embedding_},
-        obs={in_obs(name): values for name, values in columns.items()},
-        uns=record,
+        obsm=entries.obsm,
+        obs={keys.obs(name): values for name, values in columns.items()},
+        uns=entries.uns,
         overwrite_source=job.products.overwrite,
     )
