@@ -12,7 +12,8 @@ from sklearn.exceptions import ConvergenceWarning
 from dtsne._cost import Job
 from dtsne._embedding import Kept
 from dtsne._problem import state_problem
-from dtsne.data._prepare import fitting_perplexity
+from dtsne.data._duplicates import spread_initial_duplicates
+from dtsne.data._prepare import clip_perplexity
 from dtsne.optimize import _init as _start
 from dtsne.optimize._checkpoint import open_checkpoints
 from dtsne.optimize._descent import Schedule, State, descend
@@ -58,7 +59,7 @@ def fit(model: Any, given: Given, backend: Backend, n_threads: int, progress: Pr
     """Fit a :class:`dtsne.DTSNE`, whose parameters are checked, and set its attributes."""
     data = given.data
     n = len(data)
-    perplexity = fitting_perplexity(model.perplexity, n)
+    perplexity = clip_perplexity(model.perplexity, n)
     rule = model._rules[model.optimizer]
     schedule = _schedule(model, rule, n)
     backend.check_job(_job(model, data, perplexity, schedule, n_threads, backend.max_exact))
@@ -156,7 +157,7 @@ def _first_map(
         start = _start.spectral_start(problem.affinities.as_matrix(), model.n_components, start)
     if model.optimizer == "paper":
         return backend.array(_start.shrink_as_paper(start))
-    return _start.separate_copies(backend.array(start), scales, perplexity)
+    return spread_initial_duplicates(backend.array(start), scales, perplexity)
 
 
 def _generator(random_state: int | np.random.RandomState | None) -> np.random.Generator:

@@ -295,7 +295,7 @@ class DTSNE(
 
     def _check_data(self, X: Any, *, reset: bool = True) -> Any:
         if is_tensor(X):
-            from dtsne.data._prepare_torch import check_tensor
+            from dtsne.data._points_torch import check_tensor
 
             tensor = check_tensor(X, _MIN_POINTS)
             return validate_data(self, tensor, skip_check_array=True, reset=reset)

@@ -10,10 +10,12 @@ import numpy as np
 from dtsne._embedding import kept_lists
 from dtsne.affinity._base import floor_sigmas
 from dtsne.data._base import needed_neighbors
-from dtsne.data._prepare import with_copies_apart
+from dtsne.data._duplicates import spread_duplicates
+from dtsne.neighbors._base import NeighborIndex
 from dtsne.neighbors._reorder import inverse_of
 from dtsne.optimize._calibration import Calibration
 from dtsne.runtime._arrays import median, to_host
+from dtsne.runtime._threads import current_threads
 
 if TYPE_CHECKING:
     from dtsne._backend import Backend
@@ -65,22 +67,27 @@ def state_problem(
     """
     n = len(data)
     n_neighbors = needed_neighbors(perplexity, n)
+    threads = current_threads()
     with progress.phase("neighbours"):
-        indices, distances, recall = data.neighbors(n_neighbors)
+        index = NeighborIndex.build(data, threads=threads)
+        indices, distances, recall = index.neighbors(n_neighbors)
+        del index
         lists = kept_lists(data, indices, distances, recall, perplexity)
-        apart = with_copies_apart(data, distances, perplexity)
+        spread = spread_duplicates(data, distances, perplexity)
         moved = np.zeros(n, bool)
-        if apart is not None:
-            data, rows = apart
+        if spread is not None:
+            data, rows = spread
             moved[rows] = True
-            indices, distances, recall = data.neighbors(n_neighbors)
+            index = NeighborIndex.build(data, threads=threads)
+            indices, distances, recall = index.neighbors(n_neighbors)
+            del index
     with progress.phase("affinities"):
         order = None
         if not dense:
             order, indices, distances = backend.arranged(indices, distances)
         # Squares of float32 in a unit of their own: in that of the data they may be too small.
         length = 1.0 if dense else float(median(distances[:, -1]))
-        squared = data.squared_distances() if dense else backend.squared(distances, length)
+        squared = data.squared_distances(threads) if dense else backend.squared(distances, length)
         found = length * backend.find_sigmas(squared, perplexity, skip_diagonal=dense)
         unit = float(median(found[found > 0]))
         sigmas = floor_sigmas(found, unit)
@@ -89,7 +96,7 @@ def state_problem(
         calibration = None
         if plan is not None:
             calibration = Calibration.from_neighbors(
-                plan, indices, distances, scales,
+                plan, indices, distances, scales,  # type: ignore[arg-type]
                 perplexity=perplexity, density_scale=density_scale
             )  # fmt: skip
         del distances

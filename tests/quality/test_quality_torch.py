@@ -261,7 +261,7 @@ def test_report_of_a_model_on_a_device(options, monkeypatch):
     )
     found = model.report(labels=labels, max_rows=60)
     assert len(searched) == 2  # of all rows, and those of the sample
-    host = replace(model._kept, data=model._kept.data.on_host(), lists=None)
+    host = replace(model._kept, data=model._kept.data.to_host(), lists=None)
     monkeypatch.setattr(model, "_kept", host)
     expected = model.report(labels=labels, max_rows=60)
     assert len(searched) == 2
@@ -303,7 +303,7 @@ def test_a_report_on_a_device_takes_the_lists_of_the_fit(monkeypatch):
     model = DTSNE(perplexity=20, max_iter=20, tol=0, device=DEVICE).fit(X)
     searched = replace(model._kept, lists=None)
     with_lists = model.report()
-    monkeypatch.setattr("dtsne.data._points_torch.nearest", None)  # is not called
+    monkeypatch.setattr("dtsne.neighbors._search_torch.nearest", None)  # is not called
     assert model.report().to_json() == with_lists.to_json()
     monkeypatch.undo()
     monkeypatch.setattr(model, "_kept", searched)

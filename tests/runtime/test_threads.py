@@ -100,7 +100,7 @@ def test_limit_of_blas_lasts_until_the_last_of_overlapping_fits():
 @pytest.mark.parametrize("n_components", [1, 2, 3])
 def test_same_bits_for_any_n_jobs_on_the_fast_path(rng, n_components, monkeypatch):
     """Cells, order, sparse P, FFT and calibration, with enough rows for all threads."""
-    monkeypatch.setattr("dtsne.data._base.MAX_EXACT_NEIGHBORS", 100)
+    monkeypatch.setattr("dtsne.neighbors._base.MAX_EXACT_NEIGHBORS", 100)
     monkeypatch.setattr("dtsne._embed.MAX_DENSE", 100)
     monkeypatch.setattr("dtsne._backend.CpuBackend.max_exact", 100)
     monkeypatch.setattr("joblib.cpu_count", lambda: 4)
@@ -117,12 +117,12 @@ def test_same_bits_for_any_n_jobs_on_the_fast_path(rng, n_components, monkeypatc
 SCRIPT = """
 import hashlib, warnings
 import numpy as np
-import dtsne.data._base, dtsne._embed
+import dtsne.neighbors._base, dtsne._embed
 from dtsne import DTSNE
 warnings.simplefilter("ignore")
 X = np.random.default_rng(0).normal(size=(500, 6)) * np.geomspace(1, 3, 500)[:, None]
 digests = [hashlib.md5(DTSNE(perplexity=10.0, max_iter=90).fit_transform(X).tobytes())]
-dtsne.data._base.MAX_EXACT_NEIGHBORS = dtsne._embed.MAX_DENSE = 100
+dtsne.neighbors._base.MAX_EXACT_NEIGHBORS = dtsne._embed.MAX_DENSE = 100
 dtsne._backend.CpuBackend.max_exact = 100
 digests.append(hashlib.md5(DTSNE(perplexity=10.0, max_iter=90).fit_transform(X).tobytes()))
 print([digest.hexdigest() for digest in digests])

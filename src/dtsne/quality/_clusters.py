@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtsne.quality._copies import SAME
+from dtsne.data._duplicates import SAME
 from dtsne.quality._inputs import Metric, check_labels, check_spaces
 from dtsne.runtime._document import Table
 

@@ -59,6 +59,9 @@ def check_spaces(
     X: ArrayLike, Y: ArrayLike, metric: Metric = "euclidean", device: Any = "cpu"
 ) -> Spaces:
     """Turn data and map into float64 arrays that fit each other, or say why they do not."""
+    from dtsne.data._metrics import EUCLIDEAN_METRICS
+    from dtsne.data._prepare import with_centred_rows, with_unit_rows
+
     resolved = device_for(device, X=X, Y=Y)
     data = _check_points(X, "X", resolved)
     map_ = _check_points(Y, "Y", resolved)
@@ -69,13 +72,13 @@ def check_spaces(
         )
     if len(data) < MIN_ROWS:
         raise ValueError(f"{len(data)} points are too few to measure; give at least {MIN_ROWS}.")
-    if metric not in ("euclidean", "cosine", "correlation"):
+    if metric not in EUCLIDEAN_METRICS:
         raise ValueError(
             f"metric={metric!r} is not known; choose 'euclidean', 'cosine' or 'correlation'."
         )
     if metric == "correlation":
-        data = data - data.mean(axis=1)[:, None]
-    return Spaces(data if metric == "euclidean" else _with_unit_rows(data), map_)
+        data = with_centred_rows(data)
+    return Spaces(data if metric == "euclidean" else with_unit_rows(data), map_)
 
 
 def check_labels(labels: ArrayLike, n: int) -> Groups:
@@ -167,7 +170,7 @@ def _check_points(values: ArrayLike, name: str, device: Any) -> Any:
 def _as_numbers(values: ArrayLike, name: str, device: Any) -> Any:
     """Return an array, or a tensor on a device, in float64."""
     if device is not None and is_tensor(values):
-        from dtsne.data._prepare_torch import as_tensor
+        from dtsne.runtime._device_torch import as_tensor
 
         raw = as_tensor(values).detach()
         is_real = not raw.is_complex()
@@ -185,13 +188,3 @@ def _as_numbers(values: ArrayLike, name: str, device: Any) -> Any:
     import torch
 
     return torch.as_tensor(raw, dtype=torch.float64, device=device)
-
-
-def _with_unit_rows(points: Any) -> Any:
-    lengths = namespace_of(points).linalg.norm(points, axis=1, keepdims=True)
-    if not lengths.all():
-        raise ValueError(
-            "X has rows of zeros (for 'correlation', of one value), which have no direction; drop "
-            "them or use metric='euclidean'."
-        )
-    return points / lengths

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dtsne.runtime._arrays import to_host
+from dtsne.runtime._threads import current_threads
 
 if TYPE_CHECKING:
     from dtsne.runtime._typing import FloatArray, IntArray
@@ -38,7 +39,7 @@ def data_neighbors(
     if isinstance(points, np.ndarray):
         from dtsne.neighbors._exact import nearest_neighbors
 
-        return nearest_neighbors(points, k, queries=queries)
+        return nearest_neighbors(points, k, queries=queries, threads=current_threads())
     from dtsne.quality import _quality_torch as _quality
 
     return _quality.neighbors(points, k, queries)

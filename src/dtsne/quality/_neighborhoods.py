@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtsne.quality._copies import SAME, rounding_of
+from dtsne.data._duplicates import SAME, duplicate_tolerance
 from dtsne.quality._inputs import (
     DEFAULT_MAX_ROWS,
     Metric,
@@ -170,7 +170,7 @@ def _shares_listed(found: Neighborhoods, k: int) -> FloatArray:
 
 def _limits(reach: FloatArray) -> FloatArray:
     """Return the distances that are no farther than some, but for rounding, as a column."""
-    limits: FloatArray = (1 + SAME) * reach + rounding_of(reach)
+    limits: FloatArray = (1 + SAME) * reach + duplicate_tolerance(reach)
     return limits[:, np.newaxis]
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from dtsne.quality._copies import rounding_of
+from dtsne.data._duplicates import duplicate_tolerance
 from dtsne.quality._neighborhoods import shares_kept
 from dtsne.quality._search import Neighborhoods, map_neighbors
 from dtsne.report._islands import island_sizes, smallest_size
@@ -59,7 +59,7 @@ class Found:
     @cached_property
     def rounding(self) -> float:
         """The distance up to which points are copies."""
-        return rounding_of(self.distances[:, self.k - 1])
+        return duplicate_tolerance(self.distances[:, self.k - 1])
 
 
 @dataclass(frozen=True, eq=False)

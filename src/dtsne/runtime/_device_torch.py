@@ -41,6 +41,13 @@ def resolve_device(asked: Any) -> Any:
     return torch.device("cuda", index)
 
 
+def as_tensor(X: Any) -> Any:
+    """Take an array of another library as a tensor that shares its memory."""
+    import torch
+
+    return X if isinstance(X, torch.Tensor) else torch.utils.dlpack.from_dlpack(X)
+
+
 def free_memory(device: Any) -> int | None:
     """Bytes that can still be had on a device; None where that is not known."""
     if device.type != "cuda":

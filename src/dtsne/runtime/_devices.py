@@ -48,6 +48,6 @@ def device_for(asked: Any, **arrays: Any) -> Any | None:
 
 
 def _device_of(array: Any) -> Any:
-    from dtsne.data._prepare_torch import as_tensor
+    from dtsne.runtime._device_torch import as_tensor
 
     return as_tensor(array).device

@@ -16,6 +16,7 @@ from dtsne.scanpy._representation import N_PCS, missing
 
 if TYPE_CHECKING:
     from dtsne._estimator import DTSNE
+    from dtsne.runtime._threads import Threads
     from dtsne.runtime._typing import FloatArray
     from dtsne.scanpy._representation import Representation
 
@@ -23,7 +24,7 @@ _LOGGER = logging.getLogger(__name__)
 
 _DEFAULT_KEY = "neighbors"
 # Cells whose neighbours are searched for again, to compare.
-_N_SAMPLED = 200
+_MAX_SAMPLED = 200
 # Of the largest distance: libraries compute them in float32, by |a|² + |b|² − 2ab.
 _ROUNDING = 0.01
 _OTHER_NAMES = {"l2": "euclidean", "l1": "manhattan", "cityblock": "manhattan"}
@@ -110,7 +111,7 @@ def _checked(graph: Graph, data: Representation, model: DTSNE) -> Any:
     from dtsne.data._base import needed_neighbors
     from dtsne.data._metrics import METRICS
     from dtsne.data._precomputed import graph_of
-    from dtsne.runtime._threads import limited_threads, resolve_n_jobs
+    from dtsne.runtime._threads import open_threads
 
     if model.metric in METRICS:
         raise _PoorGraphError(f"{graph.place} is not used for metric={model.metric!r}.")
@@ -123,8 +124,9 @@ def _checked(graph: Graph, data: Representation, model: DTSNE) -> Any:
     _check_number(graph, np.diff(neighbors.indptr), n_needed, model.perplexity)
     if model.metric in _OF_ANGLES:
         neighbors.data = np.sqrt(2.0 * neighbors.data)
-    with limited_threads(resolve_n_jobs(model.n_jobs)):
-        _compare(graph, neighbors, _coordinates(data, model.metric), n_needed, data.place)
+    with open_threads(model.n_jobs) as threads:
+        coordinates = _coordinates(data, model.metric)
+        _compare(graph, neighbors, coordinates, n_needed, data.place, threads)
     return neighbors
 
 
@@ -138,14 +140,20 @@ def _check_number(graph: Graph, degrees: Any, n_needed: int, perplexity: float) 
 
 
 def _compare(
-    graph: Graph, neighbors: Any, coordinates: FloatArray, n_needed: int, place: str
+    graph: Graph,
+    neighbors: Any,
+    coordinates: FloatArray,
+    n_needed: int,
+    place: str,
+    threads: Threads,
 ) -> None:
     """Refuse a graph whose distances are not those of the coordinates, or not the nearest."""
-    from dtsne.data._base import RECALL
-    from dtsne.neighbors._exact import nearest_neighbors, share_found
+    from dtsne.data._base import sample_rows
+    from dtsne.neighbors._base import RECALL
+    from dtsne.neighbors._exact import nearest_neighbors
+    from dtsne.neighbors._recall import share_found
 
-    n = len(coordinates)
-    rows = np.sort(np.random.default_rng(0).choice(n, min(n, _N_SAMPLED), replace=False))
+    rows = sample_rows(len(coordinates), _MAX_SAMPLED)
     found = np.empty((len(rows), n_needed))
     for i, row in enumerate(rows):
         inside = slice(neighbors.indptr[row], neighbors.indptr[row + 1])
@@ -157,7 +165,7 @@ def _compare(
                 f"those in {place}.{_FIX if graph.named else ''}"
             )
         found[i] = np.sort(true)[:n_needed]
-    _, nearest = nearest_neighbors(coordinates, n_needed, queries=rows)
+    _, nearest = nearest_neighbors(coordinates, n_needed, queries=rows, threads=threads)
     recall = share_found(nearest, found)
     if recall < RECALL:
         raise _PoorGraphError(
@@ -171,8 +179,8 @@ def _coordinates(data: Representation, metric: str) -> FloatArray:
     from dtsne.data._prepare import prepare
 
     X = data.X if hasattr(data.X, "toarray") else np.asarray(data.X, np.float64)
-    points: Any = prepare(X, metric=metric, n_pcs=data.n_pcs)
-    coordinates: FloatArray = points.coordinates * points.unit
+    coordinates = prepare(X, metric=metric, n_pcs=data.n_pcs).euclidean_coordinates()
+    assert coordinates is not None  # as the metric is one between coordinates
     return coordinates
 
 
