@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 NCVIS := .venv-ncvis
 NCVIS_PYTHON ?= $(abspath $(NCVIS))/bin/python
 
-.PHONY: demo test test-quick lint quality optimizer bench profile reproduce clean
+.PHONY: demo test test-quick lint verifytypes quality optimizer bench profile reproduce clean
 
 demo: $(VENV)/ready
 	$(BIN)/dtsne demo demo-output
@@ -20,6 +20,10 @@ lint: $(VENV)/ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# How much of the public interface is typed, as a type checker of a user sees it.
+verifytypes: $(VENV)/ready
+	$(BIN)/python tools/verify_types.py
 
 # The tables of docs/quality.md and docs/optimiser.md.
 quality: $(VENV)/ready
@@ -38,7 +42,7 @@ profile: $(VENV)/ready
 
 # The paper's comparison: reproduction/report.html. What is done is kept; `make reproduce` goes on.
 reproduce: $(VENV)/bench-ready $(NCVIS)/ready
-	NCVIS_PYTHON=$(NCVIS_PYTHON) $(BIN)/dtsne reproduce $(ARGS)
+	NCVIS_PYTHON=$(NCVIS_PYTHON) PYTHONPATH=benchmarks $(BIN)/python -m reproduce $(ARGS)
 
 $(VENV)/ready: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "dtsne needs Python 3.11 or newer: make PYTHON=python3.12 …")'

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
 from _peers import METHODS, N_FIRST_CALL, N_LARGE, ROWS_MEASURED, ROWS_OF_LARGE, Measured
 from quality import MEASURES
 

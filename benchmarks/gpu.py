@@ -28,12 +28,11 @@ from dtsne._config import SCALED
 from dtsne.affinity._sigmas_torch import find_sigmas
 from dtsne.affinity._sparse_torch import sparse_affinities
 from dtsne.datasets import load
-from dtsne.forces._attraction_torch import attractive_forces
+from dtsne.forces._attraction_torch import attraction
 from dtsne.forces._engine_torch import four_numbers
 from dtsne.forces._exact_torch import exact_repulsion
 from dtsne.forces._step_torch import moved
-from dtsne.forces.fft._arrange_torch import arrange
-from dtsne.forces.fft._cells_torch import count_cells, sort_into_cells
+from dtsne.forces.fft._cells_torch import arrange, count_cells, sort_into_cells
 from dtsne.forces.fft._grid_torch import convolve, gather, spread
 from dtsne.forces.fft._near_torch import sum_near
 from dtsne.forces.fft._repulsion_torch import TorchFftRepulsion
@@ -247,7 +246,7 @@ def time_phases(
     row("σ", lambda: find_sigmas(squared, model.perplexity_), 4.0 * n * k, 30.0 * 10 * n * k)
     row("P", lambda: sparse_affinities(indices, squared, sigmas),
         8.0 * n * k + 8.0 * P.values.numel(), 0.0)  # fmt: skip
-    row("attraction", lambda: attractive_forces(P, numbers, n_axes=2),
+    row("attraction", lambda: attraction(P, numbers, n_axes=2),
         8.0 * P.values.numel() + 28.0 * n, 13.0 * P.values.numel())  # fmt: skip
     row("cells", lambda: sort_into_cells(y, box.origin, plan.cell_width, cells.counts),
         24.0 * n, 0.0)  # fmt: skip

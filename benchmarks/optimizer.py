@@ -11,13 +11,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from quality import MEASURES, SYNTHETIC, prepared
 
 from dtsne import DTSNE
 from dtsne._config import PAPER, SCALED, CalibrationPlan, Rule
 from dtsne.affinity._base import find_sigmas
 from dtsne.neighbors._exact import nearest_neighbors
 from dtsne.quality import evaluate
+from quality import MEASURES, SYNTHETIC, prepared
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -12,7 +12,6 @@ from time import process_time
 from typing import TYPE_CHECKING
 
 import numpy as np
-from quality import prepared
 from scipy import fft
 
 from dtsne import DTSNE
@@ -29,6 +28,7 @@ from dtsne.optimize._radii import neighbor_radii
 from dtsne.runtime._jit import compiled
 from dtsne.runtime._progress import shown_progress
 from dtsne.runtime._threads import for_rows, limited_threads, resolve_n_jobs
+from quality import prepared
 
 if TYPE_CHECKING:
     from collections.abc import Callable

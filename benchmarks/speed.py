@@ -23,16 +23,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from _peers import METHODS, Measured
-from _speed_report import Record, read_records, write_record, write_report
 from joblib import cpu_count
 from sklearn.decomposition import PCA
 
 import dtsne
+from _arguments import several_of
+from _peers import METHODS, Measured
+from _speed_report import Record, read_records, write_record, write_report
 from dtsne.datasets import load
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Sequence
 
     from dtsne.runtime._typing import FloatArray
 
@@ -177,19 +178,6 @@ def measure_all(plan: Sequence[Run], folder: Path, jobs: int) -> None:
             found = record.outcome
             shown = found if isinstance(found, str) else f"{found.cpu_seconds:.1f} CPU s"
             print(f"{run.data} {run.n:,} {run.method}: {shown}", flush=True)
-
-
-def several_of(allowed: Iterable[object]) -> Callable[[str], list[str]]:
-    """Return what reads names separated by commas."""
-    known = [str(name) for name in allowed]
-
-    def read(text: str) -> list[str]:
-        names = text.split(",")
-        if unknown := [name for name in names if name not in known]:
-            raise argparse.ArgumentTypeError(f"{unknown[0]!r} is not one of {', '.join(known)}")
-        return names
-
-    return read
 
 
 def main() -> None:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from _browser import ARGUMENTS
 from hypothesis import settings
+
+from _browser import ARGUMENTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,6 +18,13 @@ if TYPE_CHECKING:
 # Compiling on first use makes single examples slow; that is no failure.
 settings.register_profile("dtsne", deadline=None, max_examples=25, derandomize=True)
 settings.load_profile("dtsne")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark all tests that open a browser."""
+    for item in items:
+        if "chromium" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.integration)
 
 
 @pytest.fixture

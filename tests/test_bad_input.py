@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import pdist, squareform
 
 from dtsne import DTSNE
-from dtsne.quality import cluster_radius_ratios
+from dtsne.quality import cluster_radius_ratios, distance_correlation, trustworthiness
 from dtsne.runtime._errors import ParameterError, ParameterTypeError
 
 
@@ -64,8 +65,10 @@ def test_constant_columns_change_nothing(X, caplog):
 
 def test_four_points_are_enough(X):
     with pytest.warns(UserWarning, match="clipped to 1.5"):
-        embedding = DTSNE().fit_transform(X[:4])
-    assert np.isfinite(embedding).all()
+        embedding = DTSNE().fit_transform(X[:4] + np.array([[0], [0], [9], [9]]))
+    distances = squareform(pdist(embedding))
+    np.fill_diagonal(distances, np.inf)
+    np.testing.assert_array_equal(distances.argmin(axis=1), [1, 0, 3, 2])
 
 
 def test_too_large_a_perplexity_is_lowered_and_said(X):
@@ -168,13 +171,18 @@ def test_bad_distances(X):
 
 
 def test_equidistant_points():
-    embedding = DTSNE(perplexity=10.0, metric="precomputed").fit_transform(1 - np.eye(60))
-    assert np.isfinite(embedding).all()
+    """All affinities are equal, as they are of a map whose points all but coincide."""
+    model = DTSNE(perplexity=10.0, metric="precomputed").fit(1 - np.eye(60))
+    np.testing.assert_array_equal(model.sigma_, model.sigma_[0])
+    assert model.kl_divergence_ == pytest.approx(0, abs=1e-6)
+    assert (model.embedding_.std(axis=0) > 0).all()
 
 
 def test_integer_grid_is_quiet():
     grid = np.stack(np.meshgrid(np.arange(12), np.arange(12)), axis=-1).reshape(-1, 2)
-    assert np.isfinite(DTSNE(perplexity=10.0).fit_transform(grid)).all()
+    embedding = DTSNE(perplexity=10.0).fit_transform(grid)
+    assert trustworthiness(grid, embedding) > 0.99
+    assert distance_correlation(grid, embedding) > 0.99
 
 
 def test_cosine_of_a_zero_row(X):
@@ -231,7 +239,8 @@ def test_copies_do_not_shrink_the_rest(rng, n_copies):
 @pytest.mark.filterwarnings("ignore:.*as many duplicates:UserWarning")
 def test_all_rows_copied_too_often(rng):
     few = np.repeat(rng.normal(size=(4, 3)), 30, axis=0)
-    assert np.isfinite(DTSNE(perplexity=20.0).fit_transform(few)).all()
+    groups = DTSNE(perplexity=20.0).fit_transform(few).reshape(4, 30, 2)
+    assert pdist(groups.mean(axis=1)).min() > 5 * groups.std(axis=1).max()
     two = np.repeat(rng.normal(size=(2, 3)), 100, axis=0)
     with pytest.raises(ValueError, match="drop the duplicates"):
         DTSNE(perplexity=20.0).fit(two)

@@ -16,7 +16,7 @@ from dtsne.datasets import load
 from dtsne.quality import density_correlation, trustworthiness
 
 torch = pytest.importorskip("torch")
-from gpu_ways import OF_A_FIT, both_ways, going  # noqa: E402
+from gpu_ways import both_ways, going  # noqa: E402
 
 from dtsne._cost import Job  # noqa: E402
 from dtsne._cost_torch import peak_memory  # noqa: E402
@@ -233,6 +233,7 @@ def test_a_tensor_on_another_device_is_refused(blobs):
         DTSNE(device="cpu").fit(Elsewhere())
 
 
+@pytest.mark.integration
 @both_ways
 @pytest.mark.parametrize("method", ["exact", "fft"])
 def test_all_kernels_together_give_the_map_of_the_cpu(way, method, rng, monkeypatch):
@@ -243,7 +244,7 @@ def test_all_kernels_together_give_the_map_of_the_cpu(way, method, rng, monkeypa
     for order in "CF":
         start = np.array(X[:, :2], order=order)
         here = DTSNE(init=start, **parameters).fit(X)
-        with going(way, OF_A_FIT) as device:
+        with going(way) as device:
             there = DTSNE(init=start, device=device, **parameters).fit(X)
         assert there.kl_divergence_ == pytest.approx(here.kl_divergence_, rel=1e-3)
         np.testing.assert_allclose(there.sigma_, here.sigma_, rtol=1e-4)

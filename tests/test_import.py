@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib import import_module
+from types import ModuleType
 
 import pytest
 from import_support import loaded_after
@@ -22,6 +24,7 @@ HEAVY = (
 )
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     "statement",
     [
@@ -33,7 +36,6 @@ HEAVY = (
         "import dtsne.plots",
         "import dtsne.scanpy",
         "import dtsne.tables",
-        "import dtsne.reproduce",
         "import dtsne.cli",
     ],
 )
@@ -43,6 +45,7 @@ def test_import_loads_nothing_heavy(statement):
     assert loaded.isdisjoint(HEAVY)
 
 
+@pytest.mark.integration
 def test_estimator_does_not_load_manifold():
     script = "import sys; from dtsne import DTSNE; print('sklearn.manifold' in sys.modules)"
     done = subprocess.run(
@@ -54,8 +57,17 @@ def test_estimator_does_not_load_manifold():
 def test_public_names():
     import dtsne
 
-    for name in dtsne.__all__:
-        assert getattr(dtsne, name) is not None
+    for name in set(dtsne.__all__) - {"__version__"}:
+        found = getattr(dtsne, name)
+        if isinstance(found, ModuleType):
+            assert found is import_module(f"dtsne.{name}")
+        else:
+            assert found.__name__ == name
+            assert found.__module__.startswith("dtsne._")
+    assert dtsne.__version__ == import_module("dtsne._version").__version__
+    assert {"DTSNE", "account", "datasets", "page", "plots", "quality", "scanpy", "tables"} < set(
+        dtsne.__all__
+    )
     assert set(dir(dtsne)) == set(dtsne.__all__)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         dtsne.nothing  # noqa: B018

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from quality import prepared
 
 from dtsne import DTSNE
 from dtsne.affinity._base import find_sigmas, sparse_affinities
@@ -13,6 +12,7 @@ from dtsne.forces._exact import exact_repulsion
 from dtsne.forces.fft._repulsion import FftRepulsion
 from dtsne.neighbors._exact import nearest_neighbors
 from dtsne.quality import density_correlation
+from quality import prepared
 
 
 @pytest.mark.parametrize("name", ["G3-d", "G10-d", "U5-d"])

@@ -8,10 +8,10 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from quality import Measured, measure, prepared, with_densmap, with_dtsne
 
 from dtsne import DTSNE
 from dtsne.quality import density_correlation
+from quality import Measured, measure, prepared, with_densmap, with_dtsne
 
 pytestmark = pytest.mark.slow
 

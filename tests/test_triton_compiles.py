@@ -69,44 +69,42 @@ from dtsne.affinity import _sparse_torch as _affinities
 from dtsne.forces.fft import _cells_torch as _cells
 from dtsne.optimize import _leaves_torch as _leaves
 from dtsne.affinity._sparse_triton import put_affinities
-from dtsne.forces.fft._arrange_triton import arrange_triton, join_triton
-from dtsne.forces._attraction_triton import dense_attraction, sparse_attraction
-from dtsne.forces.fft._cells_triton import find_cells_triton
-from dtsne.forces.fft._grid_triton import add_shares_triton, gather_triton, multiply_spectra_triton
-from dtsne.optimize._radii_triton import count_close_triton, list_close_triton, lower_to_rank_triton
-from dtsne.forces.fft._near_triton import sum_near_triton
+from dtsne.forces._attraction_triton import attraction
+from dtsne.forces.fft._cells_triton import arrange, find_cells, join
+from dtsne.forces.fft._grid_triton import add_shares, gather, multiply_spectra
+from dtsne.optimize._radii_triton import count_close, list_close, lower_to_rank
+from dtsne.forces.fft._near_triton import sum_near
 from dtsne.affinity._graph_triton import union
-from dtsne.forces._exact_triton import repulsion_of_rows
+from dtsne.forces._exact_triton import exact_repulsion
 from dtsne.affinity._sigmas_triton import find_sigmas
-from dtsne.forces._step_triton import moved_triton
+from dtsne.forces._step_triton import moved
 
 N = 64
 for n_axes in (2, 3):
     y, scales = torch.randn(N, n_axes), torch.rand(N)
     origin, shape = y.amin(dim=0), (32,) * n_axes
     counts = _cells.count_cells([4.0] * n_axes, 1.0)
-    find_cells_triton(y, origin, 1.0, counts, torch.int16)
+    find_cells(y, origin, 1.0, counts, torch.int16)
     cells = _cells.sort_into_cells(y, origin, 1.0, counts)
     weights, fixed = torch.rand(N, 5), torch.zeros(5, *shape, dtype=torch.int64)
-    arrange_triton(y, scales, weights, cells.order, origin, 0.5, shape)
-    add_shares_triton(y, weights, 2.0**50, fixed)
-    gather_triton(y, weights, fixed.float())
-    sum_near_triton(y, scales, cells, 2.0)
+    arrange(y, scales, weights, cells.order, origin, 0.5, shape)
+    add_shares(y, weights, 2.0**50, fixed)
+    gather(y, weights, fixed.float())
+    sum_near(y, scales, cells, 2.0)
     leaves = _leaves.make_leaves(y)
     squared, starts = leaves.points[:, 0], torch.arange(leaves.n_leaves + 1)
-    count_close_triton(leaves, squared, 0.0)
-    list_close_triton(leaves, squared, starts, 0, 0.0)
-    lower_to_rank_triton(leaves, starts, starts.int(), 3, squared)
+    count_close(leaves, squared)
+    list_close(leaves, squared, starts, 0)
+    lower_to_rank(leaves, starts, starts.int(), 3, squared)
     double = [torch.rand(N, n_axes, dtype=torch.float64) for _ in range(3)]
-    moved_triton(*double, scales.double(), double[0], momentum=0.9, step=1.0,
-                 gain_rule=(0.2, 0.8, 0.01, 10.0), longest=5.0)
+    moved(*double, scales.double(), double[0], rule=None, momentum=0.9, step=1.0)
 spectra, charges = torch.rand(15, 8, 5), torch.rand(5, 8, 5, dtype=torch.complex64)
-multiply_spectra_triton(spectra, charges, 1.0)
+multiply_spectra(spectra, charges, 1.0)
 for near in (None, torch.rand(N, 4)):
-    join_triton(torch.rand(N, 4), near, scales, cells.order, 2.0, 0.5)
+    join(torch.rand(N, 4), near, scales, cells.order, 2.0, 0.5)
 points, squared = torch.rand(N, 4), torch.rand(N, 30)
 for rows in (None, torch.arange(5)):
-    repulsion_of_rows(rows, points, 2)
+    exact_repulsion(points, rows, n_axes=2)
 indices = torch.stack([torch.randperm(N - 1)[:30] for _ in range(N)]).int()
 sparse = _affinities.sparse_affinities(indices, squared, torch.rand(N))
 put_affinities(sparse, torch.rand(N, dtype=torch.float64))
@@ -115,15 +113,17 @@ union(indices, squared, starts, torch.zeros(N, dtype=torch.int32), torch.rand(N)
 hub = torch.cat((torch.zeros(1, dtype=torch.int64), 5000 + starts[:N]))  # a row that is cut
 n = int(hub[-1])
 with_hub = _affinities.SparseAffinities(hub, torch.zeros(n, dtype=torch.int32), torch.rand(n))
-sparse_attraction(with_hub, points, 2, with_cost=False)
+attraction(with_hub, points, n_axes=2)
 find_sigmas(squared, 5.0)
+dense = _affinities.DenseAffinities(torch.rand(N, N))
 for with_cost in (False, True):
-    sparse_attraction(sparse, points, 2, with_cost=with_cost)
-    dense_attraction(_affinities.DenseAffinities(torch.rand(N, N)), points, 2, with_cost=with_cost)
+    attraction(sparse, points, n_axes=2, with_cost=with_cost)
+    attraction(dense, points, n_axes=2, with_cost=with_cost)
 print(*sorted(compiled))
 """
 
 
+@pytest.mark.integration
 @needs_triton
 @pytest.mark.parametrize("capability", ["80", "90"])
 def test_kernels_compile_for_a_gpu(tmp_path, capability):

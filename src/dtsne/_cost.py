@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from math import ceil
 from typing import TYPE_CHECKING
 
+from dtsne._config import NEIGHBORS_PER_PERPLEXITY
 from dtsne._embedding import most_bytes_kept
-from dtsne.data._base import NEIGHBORS_PER_PERPLEXITY
 from dtsne.neighbors._base import MAX_EXACT_NEIGHBORS
 from dtsne.runtime._memory import shortage
 

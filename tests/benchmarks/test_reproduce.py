@@ -2,32 +2,33 @@
 
 from __future__ import annotations
 
+import html
 import os
 import re
 import signal
-from typing import TYPE_CHECKING
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 pytest.importorskip("matplotlib")
-from typer.testing import CliRunner
+import dtsne
+import reproduce as reproduce_package
+from reproduce import _paper, reproduce
+from reproduce.__main__ import main
+from reproduce._measures import PAPER, SYMBOLS
+from reproduce._report import TITLE, write_report
+from reproduce._results import Embedded, Failed, Job, Store
+from reproduce._run import MethodResult, Outcomes, Scope, run
+from reproduce._sets import N_COMPONENTS, SETS, DatasetSample, draw
+from reproduce._summary import Cell, cell, radii, radius_error
+from reproduce._theory import compare_ratios
+from reproduce._worker import Worker, embed_here, started_worker
+from reproduce.methods import METHODS
 
-from dtsne.cli import app
-from dtsne.reproduce import _paper, reproduce
-from dtsne.reproduce._measures import PAPER, SYMBOLS
-from dtsne.reproduce._report import TITLE, write_report
-from dtsne.reproduce._results import Embedded, Failed, Job, Store
-from dtsne.reproduce._run import Done, Outcomes, Scope, run
-from dtsne.reproduce._sets import N_COMPONENTS, SETS, Drawn, draw
-from dtsne.reproduce._summary import Cell, cell, radii, radius_error
-from dtsne.reproduce._theory import compare_ratios
-from dtsne.reproduce._worker import Worker, embed_here, started_worker
-from dtsne.reproduce.methods import METHODS
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
+PACKAGES_AT = [Path(package.__file__).parents[1] for package in (dtsne, reproduce_package)]
 # What installs with the tests, and one that cannot be there.
 TINY = Scope(
     sets=("2D-density", "G3-d", "G10-d"),
@@ -52,9 +53,11 @@ def tiny(tmp_path_factory) -> tuple[Path, str, str]:
 
 def rows_of(report: str, first: str) -> dict[str, list[str]]:
     """Return the rows of the table whose header starts with a word, by their first cell."""
-    table = re.search(rf"^\| {re.escape(first)} \|.*(?:\n\|.*)*", report, flags=re.MULTILINE)
+    first = re.escape(first.replace("_", "\\_"))
+    table = re.search(rf"^\| {first} \|.*(?:\n\|.*)*", report, flags=re.MULTILINE)
     assert table, first
-    lines = [[part.strip() for part in line.split("|")[1:-1]] for line in table[0].splitlines()]
+    plain = table[0].replace("\\", "")
+    lines = [[part.strip() for part in line.split("|")[1:-1]] for line in plain.splitlines()]
     assert all(len(line) == len(lines[0]) for line in lines)
     return {line[0]: line[1:] for line in lines[2:]}
 
@@ -146,7 +149,7 @@ def test_what_changed_is_made_again(tmp_path, monkeypatch):
     assert once(2) == [("lle", 1), ("dtsne", 1)]
     monkeypatch.setitem(METHODS["lle"].settings, "n_neighbors", 7)
     assert once(2) == [("lle", 0), ("lle", 1)]
-    monkeypatch.setattr("dtsne.reproduce.methods._dtsne._digest_of_code", lambda: "other")
+    monkeypatch.setattr("reproduce.methods._dtsne.digest_of_code", lambda _: "other")
     assert once(2) == [("dtsne", 0), ("dtsne", 1)]
     for path in tmp_path.glob("map-*.npz"):
         path.write_bytes(path.read_bytes()[:100])
@@ -173,6 +176,7 @@ def test_an_interrupted_run_reports_what_it_has_and_goes_on(tmp_path, monkeypatc
     assert "missing" not in report.read_text(encoding="utf-8")
 
 
+@pytest.mark.integration
 def test_a_worker_survives_the_death_of_its_process():
     X = draw("2D-density", 0, 60).X
     with started_worker() as worker:
@@ -226,7 +230,7 @@ def test_a_real_set_that_is_not_here_is_missing_and_the_rest_goes_on(tmp_path, m
     )
     text = report.read_text(encoding="utf-8")
     assert rows_of(text, "ρ")["LLE"] == ["(0.00) missing"]
-    assert re.search(r"\* LLE, Amazon: .*DTSNE_DATA", text)
+    assert re.search(r"\* LLE, Amazon: .*DTSNE\\_DATA", text)
     assert re.match(r"0\.\d", rows_of(text, "2D-density")["LLE"][0])
 
 
@@ -245,7 +249,7 @@ def test_cells_are_means_over_seeds():
         measures = dict.fromkeys(SYMBOLS, value) | {
             "radii_data": [1.0, 2.0], "radii_map": [1.0, 2.0 + seed],
         }  # fmt: skip
-        done = Done(Embedded(np.zeros((2, 2)), 1.0), measures)
+        done = MethodResult(Embedded(np.zeros((2, 2)), 1.0), measures)
         outcomes.found[Job("dtsne", "G3-d", seed)] = done
     outcomes.found[Job("dtsne", "G3-d", 2)] = Failed("no")
     found = cell(outcomes, "distance_correlation", "dtsne", "G3-d")
@@ -298,9 +302,9 @@ def made_up(monkeypatch) -> Outcomes:
         raw = np.abs(rng.normal(size=(n, 784 if name == "mnist" else 60))) * 99
         labels = np.arange(n) % 10
         d = 2 if name.startswith("2D") else 50
-        return Drawn(raw[:, :d], labels, tuple(f"type {i}" for i in range(10)), raw)
+        return DatasetSample(raw[:, :d], labels, tuple(f"type {i}" for i in range(10)), raw)
 
-    monkeypatch.setattr("dtsne.reproduce._run.draw", draw_anything)
+    monkeypatch.setattr("reproduce._run.draw", draw_anything)
     outcomes = Outcomes(Scope(tuple(SETS), tuple(METHODS), 2, 60))
     rng = np.random.default_rng(0)
     theory = {"correlation": 0.5, "slope": 0.5, "factor": 2.0}
@@ -309,7 +313,7 @@ def made_up(monkeypatch) -> Outcomes:
             "radii_data": [1.0] * 10, "radii_map": [1.0] * 10,
             "theory, anywhere": theory, "theory, same region": theory,
         }  # fmt: skip
-        outcomes.found[job] = Done(Embedded(rng.normal(size=(60, 2)), 1.0), measures)
+        outcomes.found[job] = MethodResult(Embedded(rng.normal(size=(60, 2)), 1.0), measures)
     outcomes.found[Job("lle", "mnist", 1)] = Failed("no luck")
     outcomes.found[Job("lle", "G3-d", 0)].measures["distance_correlation"] = float("nan")
     return outcomes
@@ -334,7 +338,7 @@ def test_the_whole_report_has_every_cell_and_figure(made_up, tmp_path):
     text = page.read_text(encoding="utf-8")
     assert all(f'<figure id="{name}">' in text for name in figures)
     for method in METHODS.values():
-        assert f"<td>{method.title.replace(chr(39), '&#x27;')}</td>" in text
+        assert f"<td>{method.title}</td>" in html.unescape(text)
 
 
 def test_unknown_names_are_refused_before_any_work(tmp_path):
@@ -349,30 +353,57 @@ def test_unknown_names_are_refused_before_any_work(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
-    [(["--only", "G4"], "'G4' is not known; choose from G3-s"),
-     (["--methods", "sne"], "'sne' is not known"), (["--seeds", "0"], "1")],
+    ("options", "printed"),
+    [(["--only", "G4"], "'G4' (choose from"), (["--methods", "sne"], "'sne' is not one of dtsne"),
+     (["--seeds", "0"], "at least 1")],
 )  # fmt: skip
-def test_the_command_refuses_what_it_does_not_know(options, said):
-    result = CliRunner().invoke(app, ["reproduce", *options])
-    assert result.exit_code == 2
-    assert said in " ".join(result.output.replace("│", " ").split())
+def test_the_command_rejects_what_it_does_not_know(options, printed, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(options)
+    assert stop.value.code == 2
+    assert printed in capsys.readouterr().err
 
 
-def test_the_command_passes_on_what_it_is_asked(monkeypatch, tmp_path):
+def test_the_command_passes_on_what_it_is_asked(monkeypatch, tmp_path, capsys):
     asked = {}
 
     def run(folder, **options):
         asked.update(options, folder=folder)
         return folder / "report.md", folder / "report.html"
 
-    monkeypatch.setattr("dtsne.reproduce.reproduce", run)
-    result = CliRunner().invoke(app, ["reproduce", str(tmp_path), "--quick", "--only", "G3-d",
-                                      "--methods", "dtsne,lle", "-q"])  # fmt: skip
-    assert result.exit_code == 0
-    assert str(tmp_path / "report.html") in result.output.replace("\n", "")
+    monkeypatch.setattr("reproduce.reproduce", run)
+    code = main([str(tmp_path), "--quick", "--only", "G3-d", "--methods", "dtsne,lle", "-q"])
+    assert code == 0
+    assert str(tmp_path / "report.html") in capsys.readouterr().out
     assert asked == {"folder": tmp_path, "sets": ["G3-d"], "methods": ["dtsne", "lle"],
                      "seeds": 1, "n": 1000, "quiet": True}  # fmt: skip
+    main([str(tmp_path)])
+    assert asked == {"folder": tmp_path, "sets": None, "methods": None,
+                     "seeds": 3, "n": None, "quiet": False}  # fmt: skip
+
+
+def test_the_commands_of_the_readme_are_understood(monkeypatch):
+    asked = []
+    monkeypatch.setattr("reproduce.reproduce", lambda *_, **o: (asked.append(o), "page"))
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    for options in re.findall(r"^\$ make reproduce(?: ARGS=\"(.*?)\")?", readme, re.MULTILINE):
+        assert main(options.split()) == 0
+    assert [found["n"] for found in asked] == [None, 1000, None]
+    assert asked[-1]["sets"] == ["G3-d"]
+
+
+@pytest.mark.integration
+def test_the_module_runs_and_its_peers_have_processes_of_their_own(tmp_path):
+    path = os.pathsep.join([*map(str, PACKAGES_AT), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        [sys.executable, "-m", "reproduce", tmp_path, "--quick", "--only", "2D-density",
+         "--methods", "lle", "--quiet"],
+        env=os.environ | {"PYTHONPATH": path}, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout == f"see {tmp_path / 'report.html'}\n"
+    report = (tmp_path / "report.md").read_text(encoding="utf-8")
+    assert re.match(r"0\.\d", rows_of(report, "2D-density")["LLE"][0])
+    assert "missing" not in report
 
 
 def test_text_of_a_report_is_escaped(tmp_path):
@@ -385,10 +416,9 @@ def test_text_of_a_report_is_escaped(tmp_path):
 
 
 @pytest.mark.parametrize(("kind", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_command_that_is_stopped_says_how_to_go_on(monkeypatch, tmp_path, kind, code):
-    monkeypatch.setattr("dtsne.reproduce.reproduce", lambda *_, **__: os.kill(os.getpid(), kind))
+def test_a_command_that_is_stopped_says_how_to_go_on(monkeypatch, tmp_path, capsys, kind, code):
+    monkeypatch.setattr("reproduce.reproduce", lambda *_, **__: os.kill(os.getpid(), kind))
     before = signal.getsignal(signal.SIGTERM)
-    result = CliRunner().invoke(app, ["reproduce", str(tmp_path)])
+    assert main([str(tmp_path)]) == code
     assert signal.getsignal(signal.SIGTERM) == before
-    assert result.exit_code == code
-    assert "the same command goes on" in " ".join(result.output.split())
+    assert "the same command resumes" in capsys.readouterr().err

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from dtsne.reproduce.methods import METHODS, Missing
+from reproduce.methods import METHODS, Missing
 
 if TYPE_CHECKING:
     from pathlib import Path

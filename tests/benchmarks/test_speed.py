@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+
 import speed
 from _peers import METHODS, Measured
 from _speed_report import (

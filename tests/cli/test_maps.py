@@ -11,6 +11,7 @@ from page_support import header_of
 
 from dtsne.account import account_of
 from dtsne.cli._maps import read_map
+from dtsne.tables import ReadOptions
 
 N = 90
 
@@ -62,7 +63,7 @@ FLAGS = {"h5ad": ["key", "X_umap"], "csv": ["columns", "UMAP1,UMAP2"], "npz": ["
 @pytest.mark.parametrize("suffix", OURS)
 def test_an_account_is_that_of_its_own_map(two_maps, suffix):
     path = two_maps[1][suffix]
-    ours, theirs = read_map(path, **OURS[suffix]), read_map(path, **THEIRS[suffix])
+    ours, theirs = (read_map(path, ReadOptions(**options[suffix])) for options in (OURS, THEIRS))
     for name in ("log_radius_data", "density_residual", "sigma"):
         assert ours.of_account(name) is not None
         assert theirs.of_account(name) is None
@@ -72,9 +73,9 @@ def test_an_account_is_that_of_its_own_map(two_maps, suffix):
 
 
 def test_a_part_of_a_map_is_another_map(two_maps):
-    assert read_map(two_maps[1]["csv"], columns=["dtsne_1", "dtsne_2"]).account
-    assert not read_map(two_maps[1]["csv"], columns=["dtsne_1"]).account
-    assert not read_map(two_maps[1]["csv"], columns=["dtsne_1", "UMAP1"]).account
+    assert read_map(two_maps[1]["csv"], ReadOptions(columns=["dtsne_1", "dtsne_2"])).account
+    assert not read_map(two_maps[1]["csv"], ReadOptions(columns=["dtsne_1"])).account
+    assert not read_map(two_maps[1]["csv"], ReadOptions(columns=["dtsne_1", "UMAP1"])).account
 
 
 @pytest.mark.parametrize("suffix", OURS)
@@ -120,7 +121,7 @@ def test_what_is_said_of_the_points_of_any_map_is_drawn(two_maps, tmp_path):
     points = tmp_path / "points.csv"
     done("quality", folder / "cells.h5ad", both["csv"], "--map-columns", "UMAP1,UMAP2",
          "--points", points, "-q")  # fmt: skip
-    found = read_map(points)
+    found = read_map(points, ReadOptions())
     assert found.of_account("log_radius_map") is not None
     assert found.sigma is None
     done("plot", points, "-o", tmp_path / "p.png", "--kind", "radius-plot", "-q")
@@ -177,11 +178,14 @@ def test_an_order_that_is_assumed_is_warned_of(shuffled, tmp_path, data):
     np.save(tmp_path / "Y.npy", data[0][:, :2])
     said = done("quality", source, tmp_path / "Y.npy", "--id", "cell").stderr
     assert "warning" in said
-    assert "by their order. Name the column of ids (--map-id), or say that the order is" in said
+    assert (
+        "by their order; name the column of IDs (--map-id), or confirm the order (--by-order)"
+        in said
+    )
     text = write("id").read_text().replace("\n", "\n", 1)
     (tmp_path / "other.csv").write_text(text.replace(",c", ",d"))
     said = done("quality", source, tmp_path / "other.csv").stderr
-    assert "Name the column of ids (--id), or say" in said
+    assert "name the column of IDs (--id), or" in said
     for options in (["--by-order"], ["--id", "cell", "--by-order"]):
         said = done("quality", source, tmp_path / "Y.npy", *options).stderr
         assert "warning" not in said
@@ -216,6 +220,6 @@ def test_maps_of_other_habits_are_read(tmp_path, data, ids):
 def test_options_of_maps_are_checked_before_a_file_is_read(prefix):
     command = ["quality", "a", "b"] if prefix else ["plot", "a", "-o", "p.png"]
     line = refused(*command, f"--{prefix}delimiter", "ab", code=2)
-    assert f"--{prefix}delimiter ab has to be one character" in line
+    assert f"--{prefix}delimiter ab must be one ASCII character" in line
     line = refused(*command, f"--{prefix}format", "xlsx", code=2)
-    assert f"--{prefix}format xlsx is not known; choose csv, tsv" in line
+    assert f"--{prefix}format xlsx must be one of csv, tsv" in line

@@ -63,6 +63,7 @@ def test_digits():
     assert data.X.dtype == np.float64
 
 
+@pytest.mark.integration
 def test_import_is_light():
     code = (
         "import sys, dtsne.datasets as d; d.load('G3-d'); "

@@ -18,6 +18,8 @@ from dtsne.forces import _attraction as cpu_attraction
 from dtsne.forces import _attraction_torch as _attraction
 from dtsne.forces import _exact as cpu_repulsion
 from dtsne.forces import _exact_torch as _repulsion
+from dtsne.forces._attraction_torch import attraction
+from dtsne.forces._exact_torch import exact_repulsion
 from dtsne.neighbors._exact import nearest_neighbors
 
 
@@ -76,10 +78,12 @@ def test_attraction_is_that_of_the_cpu(n_axes, dense, seed):
     for dtype, tolerance in [(torch.float64, 1e-10), (torch.float32, 1e-5)]:
         points = four_numbers(coordinates, scales).to(dtype)
         given_affinities = on_device(affinities, dtype)
-        found = _attraction.attractive_forces(given_affinities, points, n_axes=n_axes)
+        found, none = attraction(given_affinities, points, n_axes=n_axes)
+        assert none is None
         assert found.dtype == dtype
         assert_close(found, forces.T, tolerance)
-        found_cost = _attraction.attractive_cost(given_affinities, points, n_axes=n_axes)
+        found, found_cost = attraction(given_affinities, points, n_axes=n_axes, with_cost=True)
+        assert_close(found, forces.T, tolerance)
         assert found_cost.dtype == torch.float64
         assert float(found_cost) == pytest.approx(cost, rel=tolerance)
 
@@ -90,7 +94,7 @@ def test_repulsion_is_that_of_the_cpu(n_axes, seed):
     forces, normaliser = cpu_repulsion.exact_repulsion(coordinates, scales)
     for dtype, tolerance in [(torch.float64, 1e-10), (torch.float32, 1e-5)]:
         points = four_numbers(coordinates, scales).to(dtype)
-        found, sums = _repulsion.exact_repulsion(points, n_axes=n_axes)
+        found, sums = exact_repulsion(points, n_axes=n_axes)
         assert (found.dtype, sums.dtype) == (dtype, torch.float64)
         assert_close(found, forces.T, tolerance)
         assert float(sums.sum()) == pytest.approx(normaliser, rel=tolerance)
@@ -101,18 +105,18 @@ def test_plain_sums_are_the_same_in_any_chunks(monkeypatch):
     dense = on_device(some_affinities(40, 0, dense=True), torch.float64)
     points = four_numbers(*a_map(40, 2, 0))
     at_once = [
-        *_attraction.attractive_forces_and_cost(affinities, points),
-        *_attraction.attractive_forces_and_cost(dense, points),
-        *_repulsion.exact_repulsion(points),
+        *attraction(affinities, points, with_cost=True),
+        *attraction(dense, points, with_cost=True),
+        *exact_repulsion(points),
     ]
     monkeypatch.setattr(_attraction, "_PAIRS_AT_ONCE", 500)
     monkeypatch.setattr(_affinities, "_ENTRIES_AT_ONCE", 100)
     monkeypatch.setattr(_repulsion, "_PAIRS_AT_ONCE", 150)
     affinities = on_device(some_affinities(40, 0, dense=False), torch.float64)
     in_chunks = [
-        *_attraction.attractive_forces_and_cost(affinities, points),
-        *_attraction.attractive_forces_and_cost(dense, points),
-        *_repulsion.exact_repulsion(points),
+        *attraction(affinities, points, with_cost=True),
+        *attraction(dense, points, with_cost=True),
+        *exact_repulsion(points),
     ]
     for one, other in zip(in_chunks, at_once, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12)
@@ -131,13 +135,12 @@ def test_gradient_of_the_parts_against_finite_differences(n_axes, dense, seed):
 
     def kl(t: float) -> float:
         points = four_numbers(coordinates + t * direction, scales)
-        cost = _attraction.attractive_cost(affinities, points)
-        return float(cost + _repulsion.exact_repulsion(points)[1].sum().log())
+        _, cost = attraction(affinities, points, with_cost=True)
+        return float(cost + exact_repulsion(points)[1].sum().log())
 
     points = four_numbers(coordinates, scales)
-    repulsion, sums = _repulsion.exact_repulsion(points)
-    attraction = _attraction.attractive_forces(affinities, points)
-    along = 4 * (attraction - repulsion / sums.sum()).numpy() * direction.T
+    repulsion, sums = exact_repulsion(points)
+    along = 4 * (attraction(affinities, points)[0] - repulsion / sums.sum()).numpy() * direction.T
     h = 1e-4
     slope = (8 * (kl(h) - kl(-h)) - (kl(2 * h) - kl(-2 * h))) / (12 * h)
     assert abs(slope - along.sum()) < 1e-6 * np.abs(along).sum()
@@ -151,8 +154,8 @@ def test_sum_of_a_lonely_point_keeps_its_digits(rng):
     points = four_numbers(coordinates, scales).float()
     _, expected = cpu_repulsion.repulsion_of_rows(np.arange(40), coordinates, scales)
     assert expected.min() < 1e-4
-    np.testing.assert_allclose(_repulsion.exact_repulsion(points)[1], expected, rtol=1e-5)
-    _, found = kernels("forces._exact").repulsion_of_rows(None, points.to(DEVICE), 2)
+    np.testing.assert_allclose(exact_repulsion(points)[1], expected, rtol=1e-5)
+    _, found = kernels("forces._exact").exact_repulsion(points.to(DEVICE), n_axes=2)
     np.testing.assert_allclose(found.cpu(), expected, rtol=1e-5)
 
 
@@ -163,18 +166,15 @@ def test_kernels_of_the_attraction(n_axes, with_cost, dense):
     n = 37
     affinities = some_affinities(n, 0, dense=dense)
     points = four_numbers(*a_map(n, n_axes, 0)).float()
-    expected, cost = _attraction.attractive_forces_and_cost(
-        on_device(affinities, torch.float32), points
-    )
+    expected, cost = attraction(on_device(affinities, torch.float32), points, with_cost=True)
     summing = kernels("forces._attraction")
-    sum_up = summing.dense_attraction if dense else summing.sparse_attraction
-    forces, costs = sum_up(
-        on_device(affinities, torch.float32, DEVICE), points.to(DEVICE), n_axes, with_cost=with_cost
-    )
+    there = on_device(affinities, torch.float32, DEVICE)
+    forces, found = summing.attraction(there, points.to(DEVICE), n_axes=n_axes, with_cost=with_cost)
     assert forces.shape == (n, 3)
     assert_close(forces, expected, 1e-5)
+    assert (found is not None) == with_cost
     if with_cost:
-        assert float(costs.double().sum()) == pytest.approx(float(cost), rel=1e-5)
+        assert float(found) == pytest.approx(float(cost), rel=1e-5)
 
 
 @pytest.mark.parametrize("longest", [2048, 40])
@@ -189,36 +189,34 @@ def test_kernel_takes_hubs_and_empty_rows(rng, monkeypatch, longest):
     values = rng.random(row_starts[-1])
     affinities = cpu_affinities.SparseAffinities(row_starts, columns, values)
     points = four_numbers(*a_map(len(lengths), 2, 0)).float()
-    expected, cost = _attraction.attractive_forces_and_cost(
-        on_device(affinities, torch.float32), points
-    )
+    expected, cost = attraction(on_device(affinities, torch.float32), points, with_cost=True)
     there = on_device(affinities, torch.float32, DEVICE)
     assert (there.pieces.rows is None) == (longest == 2048)
-    forces, costs = summing.sparse_attraction(there, points.to(DEVICE), 2, with_cost=True)
+    forces, found = summing.attraction(there, points.to(DEVICE), n_axes=2, with_cost=True)
     assert_close(forces, expected, 1e-5)
     assert (forces[lengths == 0] == 0).all()
-    assert float(costs.double().sum()) == pytest.approx(float(cost), rel=1e-5)
+    assert float(found) == pytest.approx(float(cost), rel=1e-5)
 
 
 @pytest.mark.parametrize("n_axes", [1, 2, 3])
 def test_kernel_of_the_repulsion(monkeypatch, n_axes):
     summing = kernels("forces._exact")
-    monkeypatch.setattr(summing, "_SHORTEST_PART", 32)
-    monkeypatch.setattr(summing, "_MOST_PARTIAL_SUMS", 1000)
+    monkeypatch.setattr(summing, "_MIN_PART", 32)
+    monkeypatch.setattr(summing, "_MAX_PARTIAL_SUMS", 1000)
     n = 101
     points = four_numbers(*a_map(n, n_axes, 0))
-    expected, sums = _repulsion.exact_repulsion(points, n_axes=n_axes)
+    expected, sums = exact_repulsion(points, n_axes=n_axes)
     there = points.float().to(DEVICE)
-    found, found_sums = summing.repulsion_of_rows(None, there, n_axes)
+    found, found_sums = summing.exact_repulsion(there, n_axes=n_axes)
     assert found.shape == (n, 3)
     assert (found.dtype, found_sums.dtype) == (torch.float32, torch.float64)
     assert_close(found, expected, 1e-5)
     np.testing.assert_allclose(found_sums.cpu(), sums, rtol=1e-5)
     rows = torch.tensor([100, 3, 3, 64])
-    of_rows, sums_of_rows = summing.repulsion_of_rows(rows.to(DEVICE), there, n_axes)
+    of_rows, sums_of_rows = summing.exact_repulsion(there, rows.to(DEVICE), n_axes=n_axes)
     assert_close(of_rows, expected[rows], 1e-5)
     np.testing.assert_allclose(sums_of_rows.cpu(), sums[rows], rtol=1e-5)
-    of_rows, sums_of_rows = _repulsion.repulsion_of_rows(rows, points, n_axes=n_axes)
+    of_rows, sums_of_rows = exact_repulsion(points, rows, n_axes=n_axes)
     np.testing.assert_allclose(of_rows, expected[rows], rtol=1e-12)
     np.testing.assert_allclose(sums_of_rows, sums[rows], rtol=1e-12)
 
@@ -228,7 +226,7 @@ def test_parts_of_the_columns_are_whole_tiles_and_short_enough():
     for n in (5, 300, 10_000, 70_000, 1_000_000):
         length = summing._length_of_parts(n, n)
         assert length % summing._COLUMNS == 0
-        assert length <= summing._LONGEST_PART
+        assert length <= summing._MAX_PART
 
 
 def test_two_runs_give_the_same_bits():
@@ -237,10 +235,10 @@ def test_two_runs_give_the_same_bits():
 
     def run() -> list[torch.Tensor]:
         return [
-            *_attraction.attractive_forces_and_cost(affinities, points),
-            *kernels("forces._attraction").sparse_attraction(affinities, points, 2, with_cost=True),
-            *_repulsion.exact_repulsion(points),
-            *kernels("forces._exact").repulsion_of_rows(None, points, 2),
+            *attraction(affinities, points, with_cost=True),
+            *kernels("forces._attraction").attraction(affinities, points, with_cost=True),
+            *exact_repulsion(points),
+            *kernels("forces._exact").exact_repulsion(points),
         ]
 
     for one, other in zip(run(), run(), strict=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gzip
 import logging
 import subprocess
@@ -13,7 +14,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import io, sparse
 
-from dtsne.tables import TableError, align, arcsinh, log1p, read_embedding, read_table
+from dtsne.io._options import MAP_OPTIONS, READ_OPTIONS, ReadKeywords
+from dtsne.runtime._errors import ParameterError
+from dtsne.tables import (
+    ReadOptions,
+    TableError,
+    align,
+    arcsinh,
+    log1p,
+    read_embedding,
+    read_table,
+)
 
 TYPES = ["B cell", "T cell", "NK, rare", 'say "hi"', "B cell", "Übergang"]
 
@@ -224,9 +235,38 @@ def test_delimiter_and_decimal_can_be_said(write_text):
      {"decimal": "ab"}, {"decimal": "7"}, {"decimal": " "}],
 )  # fmt: skip
 def test_delimiter_and_decimal_are_single_characters(write_text, options):
-    (name,) = options
-    with pytest.raises(TableError, match=rf"{name}=.* has to be one character of ASCII"):
+    ((name, value),) = options.items()
+    with pytest.raises(ParameterError) as caught:
         read_table(write_text("a;b\n1,5;2\n3;4,25\n"), **options)
+    assert (caught.value.parameter, caught.value.value) == (name, value)
+    assert "one ASCII character" in caught.value.allowed
+
+
+def test_options_are_one_object_or_keywords(write_text):
+    path = write_text("a;b;c\n1;2;3\n4;5;6\n")
+    options = ReadOptions(delimiter="semicolon", columns="a")
+    assert options == ReadOptions(delimiter=";", columns=["a"])
+    np.testing.assert_array_equal(read_table(path, options).X, [[1], [4]])
+    np.testing.assert_array_equal(read_table(path, options, columns=["c", "b"]).X, [[3, 2], [6, 5]])
+    np.testing.assert_array_equal(read_embedding(path, options)[0], [[1], [4]])
+    with pytest.raises(TypeError, match="delimeter"):
+        read_table(path, delimeter=";")
+
+
+def test_every_option_is_described_and_documented():
+    fields = {field.name: field for field in dataclasses.fields(ReadOptions)}
+    assert [*fields] == [*READ_OPTIONS] == [*ReadKeywords.__annotations__]
+    for name, option in READ_OPTIONS.items():
+        assert option.default == fields[name].default
+        assert f"    {name} : {option.type}" in ReadOptions.__doc__
+    assert MAP_OPTIONS.keys() < READ_OPTIONS.keys()
+
+
+@pytest.mark.parametrize("name", sorted(READ_OPTIONS.keys() - MAP_OPTIONS.keys()))
+def test_options_that_maps_do_not_have(tmp_path, name):
+    with pytest.raises(ParameterError) as caught:
+        read_embedding(tmp_path / "map.csv", **{name: "x"})
+    assert caught.value.parameter == name
 
 
 def test_text_with_delimiters_and_lines(write_text):
@@ -604,6 +644,7 @@ def test_transforms_refuse_what_they_cannot_take():
     assert arcsinh(np.array([[-5.0]]))[0, 0] == pytest.approx(-np.arcsinh(1))
 
 
+@pytest.mark.integration
 def test_import_is_light():
     code = (
         "import sys, dtsne.tables; "

@@ -8,7 +8,8 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from dtsne.labels._groups import Groups, group_by, names_array
+from dtsne.labels._groups import Groups, categories_of, group_by, names_array
+from dtsne.runtime._errors import DataError
 
 pd = pytest.importorskip("pandas")
 
@@ -62,19 +63,96 @@ def test_groups_of_labels(labels, names, codes):
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        (np.array([1, "a", 2, "b"], object), "mix kinds that have no order"),
-        (np.array([1, "a", None, "b"], object), "mix kinds that have no order"),
-        (pd.Series([np.int64(1), "x", None, "x"], dtype=object), "mix kinds that have no order"),
-        (["a", 10, float("nan"), 9], "mix kinds that have no order"),
-        ([None] * 4, "missing values only"),
+        (np.array([1, "a", 2, "b"], object), "mixes numbers and text"),
+        (np.array([1, "a", None, "b"], object), "mixes numbers and text"),
+        (pd.Series([np.int64(1), "x", None, "x"], dtype=object), "mixes numbers and text"),
+        (["a", 10, float("nan"), 9], "mixes numbers and text"),
+        ([None] * 4, "only missing values"),
         (np.array([[1], None, [2], None], object), "lists or arrays as values"),
         (["a"] * 3, r"shape \(3,\) for 4 points"),
         (pd.Categorical(["a"] * 3), r"shape \(3,\) for 4 points"),
     ],
 )
-def test_what_are_no_labels_is_refused(labels, message):
-    with pytest.raises(ValueError, match=message):
+def test_what_are_no_labels_is_rejected(labels, message):
+    with pytest.raises(DataError, match=message) as error:
         group_by(labels, 4)
+    assert error.value.argument == "labels"
+    assert error.value.message.fix
+
+
+def categorical_columns():
+    """The labels b, a, missing, b with the categories z, b, a, of several libraries."""
+    labels, categories = ["b", "a", None, "b"], ["z", "b", "a"]
+    yield pytest.param(lambda: pd.Series(pd.Categorical(labels, categories)), id="pandas Series")
+    yield pytest.param(lambda: pd.CategoricalIndex(labels, categories), id="pandas Index")
+
+    def enum():
+        polars = pytest.importorskip("polars")
+        return polars.Series(labels, dtype=polars.Enum(categories))
+
+    def arrow(codes=(1, 2, None, 1)):
+        pa = pytest.importorskip("pyarrow")
+        return pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(categories))
+
+    def chunked():
+        pa = pytest.importorskip("pyarrow")
+        return pa.chunked_array([arrow([1, 2, None]), arrow([1])])
+
+    yield pytest.param(enum, id="polars Enum")
+    yield pytest.param(lambda: enum().to_arrow(), id="polars Enum in Arrow")
+    yield pytest.param(arrow, id="DictionaryArray")
+    yield pytest.param(chunked, id="ChunkedArray")
+
+
+@pytest.mark.parametrize("column", [*categorical_columns()])
+def test_the_order_of_categories_is_kept(column):
+    labels = column()
+    assert categories_of(labels).tolist() == ["z", "b", "a"]
+    shown = group_by(labels, 4, to_show=True)
+    assert shown.names.tolist() == ["z", "b", "a"]
+    assert shown.codes.tolist() == [1, 2, -1, 1]
+    groups = group_by(labels, 4)
+    assert groups.names.tolist() == ["b", "a"]
+    assert groups.labels.tolist() == ["b", "a", None, "b"]
+
+
+def test_chunks_may_have_other_dictionaries():
+    pa = pytest.importorskip("pyarrow")
+    parts = [pa.array(part).dictionary_encode() for part in (["b", "a"], ["c", None, "a"])]
+    groups = group_by(pa.chunked_array(parts), 5)
+    assert groups.names.tolist() == ["b", "a", "c"]
+    assert groups.codes.tolist() == [0, 1, 2, -1, 1]
+
+
+def test_categories_without_an_order_are_in_natural_order():
+    polars = pytest.importorskip("polars")
+    polars.Series(["zz", "c9"], dtype=polars.Categorical)  # whose categories they share
+    labels = polars.Series(["c10", "c9", None, "C1"], dtype=polars.Categorical)
+    assert categories_of(labels) is None
+    assert group_by(labels, 4).names.tolist() == ["C1", "c9", "c10"]
+
+
+@pytest.mark.parametrize("labels", [[1, 2], np.array(["a"]), "text", None, 3])
+def test_other_values_have_no_categories(labels):
+    assert categories_of(labels) is None
+
+
+def test_columns_of_polars_and_arrow_are_labels():
+    polars = pytest.importorskip("polars")
+    for values in (
+        [3, None, 1],
+        ["b", None, "a"],
+        [dt.date(2020, 1, 2), None, dt.date(2020, 1, 1)],
+    ):
+        column = polars.Series(values)
+        for labels in (column, column.to_arrow()):
+            assert group_by(labels, 3).codes.tolist() == [1, -1, 0]
+
+
+def test_dates_of_categories_have_as_many_digits_as_all_of_them_need():
+    dates = pd.to_datetime(["2020-01-01 10:00", "2020-01-02 00:00"])
+    labels = pd.Categorical(dates[[1, 1]], dates)
+    assert group_by(labels, 2).names.tolist() == ["2020-01-02T00:00:00"]
 
 
 def test_groups_to_show_may_be_unused_mixed_or_none():

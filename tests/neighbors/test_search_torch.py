@@ -212,6 +212,7 @@ for kernel, constants, types in (
 """
 
 
+@pytest.mark.integration
 def test_kernels_compile_for_a_gpu(tmp_path):
     """The interpreter takes more than the compiler does, which needs no GPU."""
     pytest.importorskip("triton")

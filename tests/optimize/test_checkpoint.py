@@ -139,6 +139,7 @@ DTSNE(perplexity=15.0, checkpoint=sys.argv[2], callback=die).fit(np.load(sys.arg
 """
 
 
+@pytest.mark.integration
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no SIGKILL here")
 def test_killed_for_good(two_clusters, path, tmp_path):
     np.save(tmp_path / "X.npy", two_clusters)

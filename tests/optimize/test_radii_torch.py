@@ -113,7 +113,7 @@ def test_what_is_no_number_is_no_crash(rng, way):
 
 
 def test_lists_too_long_are_made_in_parts(rng, monkeypatch):
-    monkeypatch.setattr(_map_radii, "_MOST_LISTED", 50)
+    monkeypatch.setattr(_map_radii, "_MAX_LISTED", 50)
     assert_right("twin", uneven(rng, 1000, 2), (3, 30))
 
 

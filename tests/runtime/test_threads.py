@@ -129,6 +129,7 @@ print([digest.hexdigest() for digest in digests])
 """
 
 
+@pytest.mark.integration
 def test_same_bits_whether_just_compiled_or_from_the_cache(tmp_path):
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
     command = [sys.executable, "-c", SCRIPT]
@@ -179,6 +180,7 @@ print("all", flush=True)
 """
 
 
+@pytest.mark.integration
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_ctrl_c_while_threads_work_leaves_no_lock_taken():
     """A pool of concurrent.futures waits for ever after some dozens."""

@@ -462,7 +462,7 @@ def test_few_cells_lower_the_perplexity(small):
             dtsne(cells, groupby="louvain", **QUICK)
         assert used(cells)["perplexity"] == 10
         assert cells.uns["dtsne"]["perplexity"] < n / 2
-        assert f"less than half of {n} points" in cells.uns["dtsne"]["quality"]["lowered"]
+        assert f"less than half of {n} points" in cells.uns["dtsne"]["quality"]["clipped"]
 
 
 def test_the_warning_points_here(small):
@@ -495,7 +495,7 @@ def test_groups_may_be_whole_numbers_or_truth_values(small):
         ({"groupby": "leiden"}, KeyError, "obs has no 'leiden'; it has 'louvain'"),
         ({"groupby": "depth"}, ValueError, "decimal numbers"),
         ({"groupby": "nothing"}, ValueError, "says nothing of any cell"),
-        ({"groupby": "mixed"}, ValueError, "labels mix kinds that have no order"),
+        ({"groupby": "mixed"}, ValueError, "labels mixes numbers and text"),
         ({"groupby": "lists"}, ValueError, "labels has lists or arrays as values"),
         ({"key_added": "pca"}, ValueError, r"what is mapped, adata.obsm\['X_pca'\]"),
         ({"key_added": "tsne"}, ValueError, r"overwrite adata.uns\['tsne'\], which is not"),
@@ -512,7 +512,7 @@ def test_groups_may_be_whole_numbers_or_truth_values(small):
         ({"metric": "precomputed"}, ValueError, "has no place here"),
         ({"metric": "nearness"}, ValueError, "metric='nearness' is not known"),
         ({"perplexity": 0.5}, ValueError, "perplexity=0.5 has to be"),
-        ({"k": 0}, ValueError, "k=0 is not a number of neighbours"),
+        ({"k": 0}, ValueError, "k=0 must be an integer of at least 1"),
         ({"key_added": ""}, ValueError, "has to be a name"),
         ({"key_added": "a/b"}, ValueError, "without a slash"),
         ({"key_added": None}, TypeError, "has to be a string"),

@@ -25,16 +25,10 @@ _HAS_GPU = torch.cuda.is_available()
 if not _HAS_GPU:
     os.environ["TRITON_INTERPRET"] = "1"
 DEVICE = "cuda" if _HAS_GPU else "cpu"
-# Modules that choose between kernels and twins, but for the search, of which a kernel takes the
-# interpreter a second a row, and the engine, which records what needs a real device.
-OF_THE_MAP = (
-    "forces.fft._arrange_torch", "forces.fft._cells_torch", "forces.fft._near_torch",
-    "forces.fft._grid_torch", "optimize._radii_torch", "forces._step_torch",
-)  # fmt: skip
-OF_A_FIT = (
-    *OF_THE_MAP, "affinity._sparse_torch", "forces._attraction_torch", "affinity._graph_torch",
-    "forces._exact_torch", "affinity._sigmas_torch",
-)  # fmt: skip
+# Those of the search take the interpreter a second a row.
+_SEARCH = ("dtsne.neighbors.",)
+# These do not use `dispatch` yet.
+_UNDISPATCHED = ("affinity._sparse_torch", "affinity._graph_torch", "affinity._sigmas_torch")
 
 
 def _can_run_triton() -> bool:
@@ -78,16 +72,25 @@ def _let_arrays_be_bounds_of_loops() -> None:
 
 
 @contextmanager
-def going(way: str, modules: tuple[str, ...] = OF_THE_MAP) -> Iterator[torch.device]:
-    """Take one of the ways; yields the device that tensors have to be on."""
+def going(way: str, *, without: tuple[str, ...] = _SEARCH) -> Iterator[torch.device]:
+    """Take one of the ways; yields the device that tensors have to be on.
+
+    Kernels of the modules `without` are left to their twins where they would be interpreted.
+    """
     n_threads = torch.get_num_threads()
     torch.set_num_threads(1)
+
+    def interprets(_: torch.Tensor, kernels: str = "") -> bool:
+        return not kernels.startswith(without)
+
     try:
         with pytest.MonkeyPatch.context() as patch:
             if is_slow(way):
                 _let_arrays_be_bounds_of_loops()
-                for name in modules:
-                    patch.setattr(f"dtsne.{name}.runs_triton", lambda _: True)
+                patch.setattr("dtsne.runtime._triton.runs_triton", interprets)
+                for name in _UNDISPATCHED:
+                    if hasattr(import_module(f"dtsne.{name}"), "runs_triton"):
+                        patch.setattr(f"dtsne.{name}.runs_triton", interprets)
             # What is no number on a device is a warning of NumPy's in the interpreter.
             with np.errstate(all="ignore" if is_slow(way) else None):
                 yield torch.device("cuda" if way == "triton" and _HAS_GPU else "cpu")

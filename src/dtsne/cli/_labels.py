@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dtsne.io._integers import has_gaps
-from dtsne.labels._format import MOST_INTEGER_LABELS
+from dtsne.labels._format import MAX_INTEGER_LABELS
 from dtsne.labels._groups import Groups, group_by
 from dtsne.plots._palette import MAX_GROUPS
-from dtsne.tables import TableError
+from dtsne.runtime._errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,16 +30,15 @@ def as_groups(
     """Return labels as groups, in the order of categories where the file has one."""
     if labels is None:
         return None
-    groups = _grouped(labels, categories).used()
+    groups = _grouped(labels, categories).drop_unused()
     n_groups = len(groups.names)
     if not n_groups:
-        raise TableError(
-            f"{path}: the column {name!r} is empty; name a column of groups ({option})."
-        )
+        raise DataError(f"{path}: column {name!r} is empty", f"name a column of groups ({option})")
     if n_groups > MAX_GROUPS:
-        raise TableError(
-            f"{path}: the column {name!r} has {n_groups:,} different values, and a label at most "
-            f"{MAX_GROUPS}; name a column of groups ({option})."
+        raise DataError(
+            f"{path}: column {name!r} has {n_groups:,} distinct values, and labels at most "
+            f"{MAX_GROUPS}",
+            f"name a column of groups ({option})",
         )
     return groups
 
@@ -50,7 +49,7 @@ def is_quantity(column: Field) -> bool:
         column = column[~np.isnan(column)].astype(np.int64)
     if column.dtype.kind not in "iu":
         return column.dtype.kind == "f"
-    return len(np.unique(column)) > MOST_INTEGER_LABELS
+    return len(np.unique(column)) > MAX_INTEGER_LABELS
 
 
 def as_shown(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from dtsne.io._map_files import FoundMap
+    from dtsne.io._options import ReadOptions
     from dtsne.io._table import Field, TextArray
     from dtsne.runtime._typing import FloatArray, IntArray
 
@@ -78,9 +79,9 @@ class MapFile:
         )
 
 
-def read_map(path: Path, **options: Any) -> MapFile:
-    """Read a map that `embed` or another tool wrote; options are those of `find_map`."""
-    found = find_map(path, **options)
+def read_map(path: Path, options: ReadOptions, likely_id: str | None = None) -> MapFile:
+    """Read a map that `embed` or another tool wrote; see `find_map`."""
+    found = find_map(path, options, likely_id)
     check_size(found.Y, path)
     account = _account_of(found)
     columns = found.columns if account else _told_apart(found.columns)

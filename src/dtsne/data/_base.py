@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dtsne._config import NEIGHBORS_PER_PERPLEXITY
 from dtsne.runtime._errors import DataError
 
 if TYPE_CHECKING:
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from dtsne.runtime._threads import Threads
     from dtsne.runtime._typing import AnyArray, FloatArray, IntArray
 
-# Neighbours for each unit of perplexity: fewer would inflate σ, and σ is what sizes mean here.
-NEIGHBORS_PER_PERPLEXITY = 3
 MAX_SAMPLED_ROWS = 500
 
 

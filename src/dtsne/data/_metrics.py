@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dtsne._config import OTHER_METRICS
 from dtsne.data._base import all_rows_equal, group_equal_rows, sample_rows
 from dtsne.data._distances import PairwiseData
 from dtsne.data._pca import principal_components, scale_to_distances
@@ -18,11 +19,8 @@ if TYPE_CHECKING:
     from dtsne.runtime._threads import Threads
     from dtsne.runtime._typing import FloatArray, IntArray
 
-# Those between coordinates, as they are or scaled to length 1.
-EUCLIDEAN_METRICS = ("euclidean", "cosine", "correlation")
 # Those of differences: they know no origin, and grow with the data.
 _OF_DIFFERENCES = ("manhattan", "chebyshev")
-_OF_VALUES = ("canberra", "braycurtis", "hamming")
 # Those of sets: numerator and denominator from the numbers of columns that are not 0 in both rows
 # and in one of them alone, and of all columns.
 _OF_SETS: dict[str, Callable[[FloatArray, FloatArray, int], tuple[FloatArray, FloatArray]]] = {
@@ -31,10 +29,7 @@ _OF_SETS: dict[str, Callable[[FloatArray, FloatArray, int], tuple[FloatArray, Fl
     "sokalsneath": lambda both, one, _: (2 * one, both + 2 * one),
     "rogerstanimoto": lambda _, one, d: (2 * one, d + one),
 }
-# What scikit-learn and pynndescent both know by this name, mean the same by and need no parameter
-# for. Left out are other names and powers of the Euclidean distance, haversine, which is for two
-# columns only, and yule and russellrao, by which unequal rows can be at 0, or equal ones not.
-METRICS = (*_OF_DIFFERENCES, *_OF_VALUES, *_OF_SETS)
+METRICS = OTHER_METRICS
 
 _SCIPY_NAMES = {"manhattan": "cityblock"}
 # The scale of the initialisation is that of the nearest few of some rows.

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dtsne.data._base import NEIGHBORS_PER_PERPLEXITY, Data, sample_rows
+from dtsne._config import NEIGHBORS_PER_PERPLEXITY
+from dtsne.data._base import Data, sample_rows
 from dtsne.data._pca import scale_to_distances
 from dtsne.runtime._errors import DataError, DataTypeError, setting
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from dtsne.data._base import NEIGHBORS_PER_PERPLEXITY, all_rows_equal
+from dtsne._config import EUCLIDEAN_METRICS, NEIGHBORS_PER_PERPLEXITY
+from dtsne.data._base import all_rows_equal
 from dtsne.data._distances import Distances
-from dtsne.data._metrics import EUCLIDEAN_METRICS, METRICS, metric_points
+from dtsne.data._metrics import METRICS, metric_points
 from dtsne.data._pca import principal_components
 from dtsne.data._points import Points
 from dtsne.data._precomputed import PrecomputedNeighbors, graph_of
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from dtsne.data._base import Data
-    from dtsne.runtime._typing import AnyArray, Array, FloatArray
+    from dtsne.runtime._typing import AnyArray, FloatArray
+
+    Matrix: TypeAlias = csr_array  # or an array, or a tensor: scipy has no types
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -33,7 +36,7 @@ _ROUNDING = 1e-15
 
 
 def prepare(
-    X: AnyArray | csr_array,
+    X: Matrix,
     *,
     metric: str,
     n_pcs: int | None,
@@ -72,7 +75,7 @@ def clip_perplexity(perplexity: float, n: int) -> float:
     return largest
 
 
-def with_centred_rows(X: Array) -> Array:
+def with_centred_rows(X: AnyArray) -> AnyArray:
     """Subtract the mean of each row: the cosine distance is then that of correlation."""
     xp = namespace_of(X)
     # Before the means are subtracted, which leave rounding of a constant row.
@@ -81,11 +84,11 @@ def with_centred_rows(X: Array) -> Array:
             "X has rows with the same value in all columns, which correlate with nothing",
             f"drop them or use {setting('metric', 'euclidean')}",
         )
-    centred: Array = X - xp.mean(X, axis=1, keepdims=True)
+    centred: AnyArray = X - xp.mean(X, axis=1, keepdims=True)
     return centred
 
 
-def with_unit_rows(X: Array) -> Array:
+def with_unit_rows(X: AnyArray) -> AnyArray:
     """Scale rows to length 1: squared Euclidean distances are then twice the cosine distances."""
     from scipy.sparse import issparse
     from sklearn.preprocessing import normalize
@@ -98,13 +101,11 @@ def with_unit_rows(X: Array) -> Array:
             "X has rows of zeros, which have no direction",
             f"drop them or use {setting('metric', 'euclidean')}",
         )
-    scaled: Array = normalize(X) if issparse(X) else X / lengths[:, np.newaxis]
+    scaled: AnyArray = normalize(X) if issparse(X) else X / lengths[:, np.newaxis]
     return scaled
 
 
-def _prepare_on_host(
-    X: FloatArray | csr_array, *, metric: str, n_pcs: int | None, neighbors: object
-) -> Data:
+def _prepare_on_host(X: Matrix, *, metric: str, n_pcs: int | None, neighbors: object) -> Data:
     from scipy.sparse import issparse
 
     if metric == "precomputed" and issparse(X):
@@ -132,13 +133,13 @@ def _precomputed(neighbors: object, n: int) -> PrecomputedNeighbors:
     return PrecomputedNeighbors(graph, unit=unit)
 
 
-def _points(X: FloatArray | csr_array, *, metric: str, n_pcs: int | None) -> Points:
+def _points(X: Matrix, *, metric: str, n_pcs: int | None) -> Points:
     rows, unit = _as_rows(X, metric)
     points = _reduced(rows, n_pcs)
     return Points(points - points.mean(axis=0), unit=unit)
 
 
-def _as_rows(X: Array, metric: str) -> tuple[Array, float]:
+def _as_rows(X: Matrix, metric: str) -> tuple[Matrix, float]:
     """Return rows between which the distance is Euclidean, and their unit.
 
     The cosine metric is the Euclidean distance between rows scaled to length 1: the map is then one
@@ -158,7 +159,7 @@ def _as_rows(X: Array, metric: str) -> tuple[Array, float]:
     return X, unit
 
 
-def _check_columns(X: AnyArray | csr_array) -> None:
+def _check_columns(X: Matrix) -> None:
     """Reject data without differences."""
     low, high = _extents(X)
     spread = high - low
@@ -169,7 +170,7 @@ def _check_columns(X: AnyArray | csr_array) -> None:
         _LOGGER.info("%d of %d columns are constant", n_constant, len(spread))
 
 
-def _extents(X: csr_array) -> tuple[FloatArray, FloatArray]:
+def _extents(X: Matrix) -> tuple[FloatArray, FloatArray]:
     """Return the smallest and the largest value of each column, also of a sparse matrix."""
     from scipy.sparse import issparse
 
@@ -179,7 +180,7 @@ def _extents(X: csr_array) -> tuple[FloatArray, FloatArray]:
     return to_host(xp.amin(X, axis=0)), to_host(xp.amax(X, axis=0))
 
 
-def _in_own_unit(X: Array) -> tuple[Array, float]:
+def _in_own_unit(X: Matrix) -> tuple[Matrix, float]:
     """Return the data in a unit that makes its largest value 1 or so, and that unit."""
     if isinstance(X, np.ndarray):
         # In one order of memory, since sums along another one would round differently.
@@ -194,7 +195,7 @@ def _power_of_two_near(value: float) -> float:
     return float(2.0 ** np.floor(np.log2(value))) if value > 0 else 1.0
 
 
-def _reduced(X: FloatArray | csr_array, n_pcs: int | None) -> FloatArray:
+def _reduced(X: Matrix, n_pcs: int | None) -> FloatArray:
     """Reduce points with more columns than n_pcs: sparse ones by a truncated SVD, as they are."""
     from scipy.sparse import issparse
 
@@ -209,7 +210,7 @@ def _reduced(X: FloatArray | csr_array, n_pcs: int | None) -> FloatArray:
     return principal_components(X, wanted) if wanted < d else X
 
 
-def _dense(X: csr_array, advice: str) -> csr_array:
+def _dense(X: Matrix, advice: str) -> Matrix:
     check_memory(8 * X.shape[0] * X.shape[1], "X as a dense array", advice)
     return X.toarray()
 

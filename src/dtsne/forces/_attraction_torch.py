@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from dtsne.affinity._sparse_torch import DenseAffinities, SparseAffinities
-from dtsne.runtime._triton import runs_triton
+from dtsne.runtime._triton import dispatch
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -24,8 +24,15 @@ if TYPE_CHECKING:
 _PAIRS_AT_ONCE = 2**23
 
 
-def attractive_forces(affinities: Affinities, points: Tensor, *, n_axes: int = 3) -> Tensor:
-    """Σ_j p_ij γ_ij w_ij (y_i − y_j) for every point.
+def _is_single(affinities: Affinities, points: Tensor, **_: object) -> bool:  # noqa: ARG001
+    return points.dtype == torch.float32
+
+
+@dispatch("_attraction_triton", when=_is_single)
+def attraction(
+    affinities: Affinities, points: Tensor, *, n_axes: int = 3, with_cost: bool = False
+) -> tuple[Tensor, Tensor | None]:
+    """Attractive force on every point, and the attractive part of KL(P‖Q) if asked for.
 
     Parameters
     ----------
@@ -34,54 +41,27 @@ def attractive_forces(affinities: Affinities, points: Tensor, *, n_axes: int = 3
         (2y, s) of every point, unused axes 0.
     n_axes : int
         How many axes are in use: a kernel does not compute the others.
+    with_cost : bool
+        Whether to compute the cost as well, P being read once.
 
     Returns
     -------
-    Tensor of shape (n, 3), of the type of the points
+    forces : Tensor of shape (n, 3), of the type of the points
+        Σ_j p_ij γ_ij w_ij (y_i − y_j).
+    cost : Tensor of no dimensions in float64, or None
+        Σ_ij p_ij log(1/w_ij).
     """
-    return _attraction(affinities, points, n_axes, with_cost=False)[0]
-
-
-def attractive_cost(affinities: Affinities, points: Tensor, *, n_axes: int = 3) -> Tensor:
-    """Σ_ij p_ij log(1/w_ij), a tensor of no dimensions in float64."""
-    return attractive_forces_and_cost(affinities, points, n_axes=n_axes)[1]
-
-
-def attractive_forces_and_cost(
-    affinities: Affinities, points: Tensor, *, n_axes: int = 3
-) -> tuple[Tensor, Tensor]:
-    """Both of them, P being read once."""
-    forces, costs = _attraction(affinities, points, n_axes, with_cost=True)
-    return forces, costs.sum(dtype=torch.float64)
-
-
-def _attraction(
-    affinities: Affinities, points: Tensor, n_axes: int, *, with_cost: bool
-) -> tuple[Tensor, Tensor]:
-    """Compute the forces and, if asked for, shares of the cost."""
-    if runs_triton(points) and points.dtype == torch.float32:
-        from dtsne.forces import _attraction_triton
-
-        if isinstance(affinities, DenseAffinities):
-            return _attraction_triton.dense_attraction(
-                affinities, points, n_axes, with_cost=with_cost
-            )
-        return _attraction_triton.sparse_attraction(affinities, points, n_axes, with_cost=with_cost)
-    return attraction_plainly(affinities, points, with_cost=with_cost)
-
-
-def attraction_plainly(
-    affinities: Affinities, points: Tensor, *, with_cost: bool
-) -> tuple[Tensor, Tensor]:
-    """Do the same without Triton, for some rows at a time and in the type of the points."""
+    del n_axes  # the axes that are not in use are 0
     if isinstance(affinities, DenseAffinities):
-        return _dense_attraction(affinities, points, with_cost=with_cost)
-    return _sparse_attraction(affinities, points, with_cost=with_cost)
+        forces, costs = _dense(affinities, points, with_cost=with_cost)
+    else:
+        forces, costs = _sparse(affinities, points, with_cost=with_cost)
+    return forces, torch.stack(costs).sum() if with_cost else None
 
 
-def _dense_attraction(
+def _dense(
     affinities: DenseAffinities, points: Tensor, *, with_cost: bool
-) -> tuple[Tensor, Tensor]:
+) -> tuple[Tensor, list[Tensor]]:
     n = len(points)
     forces = points.new_empty((n, 3))
     costs = []
@@ -95,12 +75,12 @@ def _dense_attraction(
         forces[rows] = 2.0 * ((p / divisor)[..., None] * difference).sum(dim=1)
         if with_cost:
             costs.append((p * divisor.div_(squared_scale).log_()).sum(dtype=torch.float64))
-    return forces, torch.stack(costs) if with_cost else points.new_empty(0)
+    return forces, costs
 
 
-def _sparse_attraction(
+def _sparse(
     affinities: SparseAffinities, points: Tensor, *, with_cost: bool
-) -> tuple[Tensor, Tensor]:
+) -> tuple[Tensor, list[Tensor]]:
     forces = points.new_empty((len(points), 3))
     costs = []
     for first, last, begin, end in affinities.rows_at_once:
@@ -117,4 +97,4 @@ def _sparse_attraction(
         )
         if with_cost:
             costs.append((p * divisor.div_(squared_scale).log_()).sum(dtype=torch.float64))
-    return forces, torch.stack(costs) if with_cost else points.new_empty(0)
+    return forces, costs

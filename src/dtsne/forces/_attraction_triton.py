@@ -13,21 +13,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import torch
 import triton
 import triton.language as tl
 
 from dtsne.affinity._pieces_torch import PROGRAMS_PER_PROCESSOR
-from dtsne.forces.fft._inverse_triton import inverse_of
+from dtsne.affinity._sparse_torch import DenseAffinities
+from dtsne.forces._exact_triton import inverse_of
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from dtsne.affinity._sparse_torch import DenseAffinities, SparseAffinities
+    from dtsne.affinity._sparse_torch import Affinities, SparseAffinities
 
 # Four entries a lane: 8 sums, 16 numbers of neighbours and 16 of P, this tile's and the next's, in
 # the 64 registers that 32 programs on a multiprocessor have. It is 23 instructions for 32 entries.
 _TILE = 128
-_MOST_REGISTERS = 64
+_MAX_REGISTERS = 64
 _JOINED_AT_ONCE = 128
 # Dense P: 16 entries of it on the way in each lane, and programs enough at some thousand points.
 _ROWS = 8
@@ -35,10 +37,21 @@ _COLUMNS = 128
 _DENSE_WARPS = 2
 
 
-def sparse_attraction(
+def attraction(
+    affinities: Affinities, points: Tensor, *, n_axes: int = 3, with_cost: bool = False
+) -> tuple[Tensor, Tensor | None]:
+    """See :func:`dtsne.forces._attraction_torch.attraction`."""
+    if isinstance(affinities, DenseAffinities):
+        forces, costs = _dense(affinities, points, n_axes, with_cost=with_cost)
+    else:
+        forces, costs = _sparse(affinities, points, n_axes, with_cost=with_cost)
+    return forces, costs.sum(dtype=torch.float64) if with_cost else None
+
+
+def _sparse(
     affinities: SparseAffinities, points: Tensor, n_axes: int, *, with_cost: bool
 ) -> tuple[Tensor, Tensor]:
-    """Compute forces of shape (n, 3) and, if asked for, shares of the cost."""
+    """Compute forces and, if asked for, shares of the cost."""
     n, pieces = len(points), affinities.pieces
     n_pieces = len(pieces.starts) - 1
     forces = points.new_empty((n_pieces, 3))
@@ -62,7 +75,7 @@ def sparse_attraction(
         PER_PROCESSOR=PROGRAMS_PER_PROCESSOR,
         TILE=_TILE,
         num_warps=1,
-        maxnreg=_MOST_REGISTERS,
+        maxnreg=_MAX_REGISTERS,
     )
     if is_cut:
         parts, forces = forces, points.new_empty((n, 3))
@@ -72,10 +85,10 @@ def sparse_attraction(
     return forces, costs
 
 
-def dense_attraction(
+def _dense(
     affinities: DenseAffinities, points: Tensor, n_axes: int, *, with_cost: bool
 ) -> tuple[Tensor, Tensor]:
-    """Compute forces of shape (n, 3) and, if asked for, shares of the cost."""
+    """Compute forces and, if asked for, shares of the cost."""
     n = len(points)
     forces = points.new_empty((n, 3))
     costs = points.new_empty(n if with_cost else 0)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from dtsne.forces._attraction_torch import attractive_forces, attractive_forces_and_cost
+from dtsne.forces._attraction_torch import attraction
 from dtsne.forces._base import Evaluation
 from dtsne.forces._exact_torch import exact_repulsion
 from dtsne.forces._graph_torch import Recorder
@@ -56,21 +56,17 @@ class TorchEngine:
             self._centre = embedding.mean(dim=0)
         centred = (embedding - self._centre).float()
         points = four_numbers(centred, self._single)
-        cost = None
         with self._timings.phase("attraction"):
-            if with_kl:
-                attraction, cost = attractive_forces_and_cost(
-                    self._affinities, points, n_axes=n_components
-                )
-            else:
-                attraction = attractive_forces(self._affinities, points, n_axes=n_components)
+            forces, cost = attraction(
+                self._affinities, points, n_axes=n_components, with_cost=with_kl
+            )
         with self._timings.phase("repulsion"):
             if self._repulsion is None:
                 repulsion, sums = exact_repulsion(points, n_axes=n_components)
                 normaliser: Any = sums.sum()
             else:
                 repulsion, normaliser = self._repulsion(centred, self._single)
-        pull = attraction[:, :n_components].double()
+        pull = forces[:, :n_components].double()
         # 4 (pull · exaggeration − repulsion / Z), in as few launches as may be.
         gradient = torch.addcdiv(
             (4.0 * exaggeration) * pull,
@@ -90,7 +86,8 @@ class TorchEngine:
     def repeat(self, iterate: Callable[[State], State], state: State, n: int) -> State:
         """See :class:`dtsne.forces._base.DeviceEngine`."""
         before, n_done = state, 0
-        if runs_triton(state.embedding):  # plain PyTorch waits for the device, and so no graph
+        embedding: Any = state.embedding
+        if runs_triton(embedding):  # plain PyTorch waits for the device, and so no graph
             if self._repulsion is None:
                 return self._recorder.repeat(iterate, state, n, (state.scales,))
             n_done = min(n, self._repulsion.n_without_decisions(self._single))

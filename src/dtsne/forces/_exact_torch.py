@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from dtsne.runtime._triton import runs_triton
+from dtsne.runtime._triton import dispatch
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -21,43 +21,34 @@ if TYPE_CHECKING:
 _PAIRS_AT_ONCE = 2**23
 
 
-def exact_repulsion(points: Tensor, *, n_axes: int = 3) -> tuple[Tensor, Tensor]:
-    """Push every point away from all others.
+def _is_single(points: Tensor, *_: object, **__: object) -> bool:
+    return points.dtype == torch.float32
+
+
+@dispatch("_exact_triton", when=_is_single)
+def exact_repulsion(
+    points: Tensor, rows: Tensor | None = None, *, n_axes: int = 3
+) -> tuple[Tensor, Tensor]:
+    """Push points away from all others.
 
     Parameters
     ----------
     points : Tensor of shape (n, 4)
         (2y, s) of every point, unused axes 0.
+    rows : Tensor of shape (r,), optional
+        Which of the points to push, by default all of them.
     n_axes : int
         How many axes are in use: the others are not computed.
 
     Returns
     -------
-    forces : Tensor of shape (n, 3), of the type of the points
+    forces : Tensor of shape (r, 3), of the type of the points
         Σ_j γ_ij w_ij² (y_i − y_j), which divided by Z is Σ_j q_ij γ_ij w_ij (y_i − y_j).
-    sums : Tensor of shape (n,), float64
-        Σ_{j≠i} w_ij of every point; their sum is Z.
+    sums : Tensor of shape (r,), float64
+        Σ_{j≠i} w_ij of every point; their sum over all points is Z.
     """
-    return _repulsion(None, points, n_axes)
-
-
-def repulsion_of_rows(rows: Tensor, points: Tensor, *, n_axes: int = 3) -> tuple[Tensor, Tensor]:
-    """Force on some of the points, of shape (len(rows), 3), and their sums."""
-    return _repulsion(rows, points, n_axes)
-
-
-def _repulsion(rows: Tensor | None, points: Tensor, n_axes: int) -> tuple[Tensor, Tensor]:
-    if runs_triton(points) and points.dtype == torch.float32:
-        from dtsne.forces import _exact_triton as _repulsion_triton
-
-        return _repulsion_triton.repulsion_of_rows(rows, points, n_axes)
     if rows is None:
         rows = torch.arange(len(points), device=points.device)
-    return repulsion_plainly(rows, points, n_axes)
-
-
-def repulsion_plainly(rows: Tensor, points: Tensor, n_axes: int) -> tuple[Tensor, Tensor]:
-    """Do the same without Triton, for some rows at a time and in the type of the points."""
     forces = points.new_zeros((len(rows), 3))
     sums = torch.empty(len(rows), dtype=torch.float64, device=points.device)
     at_once = max(1, _PAIRS_AT_ONCE // len(points))

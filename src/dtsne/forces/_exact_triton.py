@@ -18,8 +18,6 @@ import torch
 import triton
 import triton.language as tl
 
-from dtsne.forces.fft._inverse_triton import inverse_of
-
 if TYPE_CHECKING:
     from torch import Tensor
 
@@ -30,22 +28,24 @@ _ROWS = 32
 _COLUMNS = 32
 _WARPS = 4
 # A part adds up at most this many columns, 512 in each lane.
-_LONGEST_PART = 16384
-_SHORTEST_PART = 256
+_MAX_PART = 16384
+_MIN_PART = 256
 # Enough programs for some eight rounds on a large device, so that the last one does not matter.
 _WANTED_PROGRAMS = 7392
 # Numbers in the sums of all parts: 256 MB at most.
-_MOST_PARTIAL_SUMS = 2**26
+_MAX_PARTIAL_SUMS = 2**26
 # Where columns end: so far away that the kernel is 0 in float32, and its divisor still finite.
 _FAR = tl.constexpr(1e18)
 
 
-def repulsion_of_rows(rows: Tensor | None, points: Tensor, n_axes: int) -> tuple[Tensor, Tensor]:
-    """Sum for the given rows, or for all of them."""
+def exact_repulsion(
+    points: Tensor, rows: Tensor | None = None, *, n_axes: int = 3
+) -> tuple[Tensor, Tensor]:
+    """See :func:`dtsne.forces._exact_torch.exact_repulsion`."""
     n_rows = len(points) if rows is None else len(rows)
     length = _length_of_parts(n_rows, len(points))
     n_parts = triton.cdiv(len(points), length)
-    at_once = max(_ROWS, _MOST_PARTIAL_SUMS // (4 * n_parts) // _ROWS * _ROWS)
+    at_once = max(_ROWS, _MAX_PARTIAL_SUMS // (4 * n_parts) // _ROWS * _ROWS)
     blocks = []
     for first in range(0, n_rows, at_once):
         last = min(first + at_once, n_rows)
@@ -73,9 +73,19 @@ def repulsion_of_rows(rows: Tensor | None, points: Tensor, n_axes: int) -> tuple
 
 def _length_of_parts(n_rows: int, n: int) -> int:
     """Columns in a part, a multiple of the tile; all parts but the last are of one length."""
-    n_parts = max(_WANTED_PROGRAMS * _ROWS // n_rows, -(-n // _LONGEST_PART), 1)
-    length = max(-(-n // n_parts), _SHORTEST_PART)
+    n_parts = max(_WANTED_PROGRAMS * _ROWS // n_rows, -(-n // _MAX_PART), 1)
+    length = max(-(-n // n_parts), _MIN_PART)
     return -(-length // _COLUMNS) * _COLUMNS
+
+
+@triton.jit
+def inverse_of(x, APPROXIMATE: tl.constexpr):
+    """Invert by one instruction, right to one unit in the last place; a division takes eight."""
+    if APPROXIMATE:
+        return tl.inline_asm_elementwise(
+            "rcp.approx.ftz.f32 $0, $1;", "=f,f", [x], dtype=tl.float32, is_pure=True, pack=1
+        )
+    return 1.0 / x
 
 
 @triton.jit

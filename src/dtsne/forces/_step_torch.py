@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dtsne.optimize import _descent as _optimizer
-from dtsne.runtime._triton import runs_triton
+from dtsne.runtime._triton import dispatch
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from dtsne._config import Rule
 
 
-def moved(*state: Any, rule: Rule, momentum: float, step: float) -> Any:
-    """Do what :func:`dtsne.optimize._descent.moved` does, its twin, in fewer launches."""
-    if rule.scaled and rule.gains and runs_triton(state[0]):
-        from dtsne.forces._step_triton import moved_triton
+def _is_scaled(*_: Tensor, rule: Rule, **__: float) -> bool:
+    return rule.scaled and rule.gains
 
-        return moved_triton(
-            *state,
-            momentum=momentum,
-            step=step,
-            gain_rule=_optimizer.GAIN_RULE,
-            longest=_optimizer.LONGEST_STEP,
-        )
+
+@dispatch("_step_triton", when=_is_scaled)
+def moved(
+    *state: Tensor, rule: Rule, momentum: float, step: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Do what :func:`dtsne.optimize._descent.moved` does, in fewer launches."""
     return _optimizer.moved(*state, rule=rule, momentum=momentum, step=step)

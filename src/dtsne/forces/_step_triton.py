@@ -11,23 +11,26 @@ import torch
 import triton
 import triton.language as tl
 
+from dtsne.optimize._descent import GAIN_RULE, LONGEST_STEP
+
 if TYPE_CHECKING:
     from torch import Tensor
+
+    from dtsne._config import Rule
 
 _BLOCK = 512
 
 
-def moved_triton(
+def moved(
     embedding: Tensor,
     velocity: Tensor,
     gains: Tensor,
     scales: Tensor,
     gradient: Tensor,
     *,
+    rule: Rule,  # noqa: ARG001 (a scaled one with gains)
     momentum: float,
     step: float,
-    gain_rule: tuple[float, float, float, float],
-    longest: float,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Return where the points are next, and their velocities and gains."""
     n, n_axes = embedding.shape
@@ -39,7 +42,7 @@ def moved_triton(
     sums = torch.empty((n_axes, n_blocks), dtype=embedding.dtype, device=embedding.device)
     _push[(n_blocks,)](
         velocity.contiguous(), gains.contiguous(), scales, gradient.contiguous(), faster, stronger,
-        sums, n, n_blocks, momentum, step, *gain_rule, longest, AXES=n_axes, BLOCK=_BLOCK,
+        sums, n, n_blocks, momentum, step, *GAIN_RULE, LONGEST_STEP, AXES=n_axes, BLOCK=_BLOCK,
     )  # fmt: skip
     total = sums.sum(dim=1)
     _move[(n_blocks,)](

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from dtsne.io._embedding import align, read_embedding
     from dtsne.io._errors import TableError
     from dtsne.io._formats import SUFFIXES
+    from dtsne.io._options import ReadOptions
     from dtsne.io._read import read_table
     from dtsne.io._table import Table
     from dtsne.io._transforms import arcsinh, log1p
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "SUFFIXES",
+    "ReadOptions",
     "Table",
     "TableError",
     "align",
@@ -36,6 +38,7 @@ __all__ = [
 
 # Loaded at first use: the help of the command line lists the formats, and should not wait.
 _MODULES = {
+    "ReadOptions": "_options",
     "SUFFIXES": "_formats",
     "Table": "_table",
     "TableError": "_errors",

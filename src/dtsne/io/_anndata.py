@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import ModuleType
 
-    from dtsne.io._options import Options
+    from dtsne.io._options import ReadOptions
     from dtsne.io._table import Field
 
 _KIND = "an AnnData file (.h5ad)"
@@ -49,7 +49,7 @@ def opened(path: Path) -> Iterator[Any]:
         yield file
 
 
-def read_h5ad(path: Path, options: Options) -> MatrixColumns:
+def read_h5ad(path: Path, options: ReadOptions) -> MatrixColumns:
     """Read X, a layer, or one of `obsm`, and all of `obs`."""
     if options.layer is not None and options.use_rep is not None:
         raise TableError(f"{path}: layer and use_rep exclude each other; give one of them.")
@@ -82,7 +82,7 @@ def read_h5ad(path: Path, options: Options) -> MatrixColumns:
     )
 
 
-def _place(file: Any, options: Options, path: Path) -> str:
+def _place(file: Any, options: ReadOptions, path: Path) -> str:
     """Return where in the file the numbers are."""
     if options.layer is not None:
         return _within(file, "layers", options.layer, path)

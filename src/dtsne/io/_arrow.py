@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from dtsne.io._options import Options
-    from dtsne.io._selection import Selection
+    from dtsne.io._options import ReadOptions
     from dtsne.io._table import Field, TextArray
 
 # A column in Arrow's memory and again in X, 8 bytes each; of text, a pointer and an index.
@@ -137,7 +136,7 @@ def _decoded(column: Any) -> Field:
     return np.concatenate(parts) if parts else np.empty(0, dtype=object)
 
 
-def read_parquet(path: Path, options: Options) -> ArrowColumns:
+def read_parquet(path: Path, options: ReadOptions) -> ArrowColumns:
     """Read a parquet file: the columns that are wanted, once it is clear that they fit."""
     parquet = arrow("pyarrow.parquet")
     # Opened here, and below: Arrow takes all names of files for UTF-8.
@@ -146,7 +145,7 @@ def read_parquet(path: Path, options: Options) -> ArrowColumns:
         schema = parquet.read_schema(opened)
         texts = [field.name for field in schema if is_text(field.type)]
         with parquet.ParquetFile(opened, read_dictionary=texts) as file:
-            wanted = _wanted(schema, options.selection, path)
+            wanted = _wanted(schema, options, path)
             n_rows = file.metadata.num_rows
             check_room(path, BYTES_PER_CELL * n_rows * len(wanted) + _stored(file.metadata, texts))
             table = file.read(columns=wanted)
@@ -164,7 +163,7 @@ def _stored(metadata: Any, names: Sequence[str]) -> int:
     )
 
 
-def read_feather(path: Path, options: Options) -> ArrowColumns:
+def read_feather(path: Path, options: ReadOptions) -> ArrowColumns:
     """Read a Feather or Arrow IPC file: the columns that are wanted, if they fit."""
     dataset = arrow("pyarrow.dataset")
     with path.open("rb") as file:
@@ -174,17 +173,17 @@ def read_feather(path: Path, options: Options) -> ArrowColumns:
             return _read_stream(opened, path, options)
         source = dataset.IpcFileFormat().make_fragment(opened)
         schema = source.physical_schema
-        wanted = _wanted(schema, options.selection, path)
+        wanted = _wanted(schema, options, path)
         # Counting reads how long the batches are, and none of them.
         check_room(path, BYTES_PER_CELL * source.count_rows() * len(wanted))
         return _with_index(source.to_table(columns=wanted), schema, path)
 
 
-def _read_stream(opened: IO[bytes], path: Path, options: Options) -> ArrowColumns:
+def _read_stream(opened: IO[bytes], path: Path, options: ReadOptions) -> ArrowColumns:
     """Read Arrow's other form, which says only batch by batch how long it is."""
     pa, batches, n_bytes = arrow(), [], 0
     with arrow("pyarrow.ipc").open_stream(opened) as stream:
-        wanted = _wanted(stream.schema, options.selection, path)
+        wanted = _wanted(stream.schema, options, path)
         for batch in stream:
             n_bytes += 2 * batch.nbytes
             check_room(path, n_bytes)
@@ -193,15 +192,15 @@ def _read_stream(opened: IO[bytes], path: Path, options: Options) -> ArrowColumn
     return _with_index(table, stream.schema, path)
 
 
-def _wanted(schema: Any, selection: Selection, path: Path) -> list[str]:
+def _wanted(schema: Any, options: ReadOptions, path: Path) -> list[str]:
     """Return the columns to read: not those numbers that nobody asked for."""
     again = [name for name, count in Counter(schema.names).items() if count > 1]
     if again:
         raise TableError(f"{path}: the columns {listed(again)} occur more than once; rename them.")
-    if selection.columns is None:
+    if options.columns is None:
         return list(schema.names)
-    asked_for = set(matching([*selection.columns, *selection.exclude], schema.names, path))
-    asked_for |= selection.named | set(_index_names(schema))
+    asked_for = set(matching([*options.columns, *options.exclude], schema.names, path))
+    asked_for |= options.named | set(_index_names(schema))
     return [f.name for f in schema if f.name in asked_for or not is_number(f.type)]
 
 

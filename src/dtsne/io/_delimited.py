@@ -15,11 +15,11 @@ from dtsne.io._pyarrow import arrow
 from dtsne.io._text import bad_row, line_of_row, not_utf8
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
     from pathlib import Path
 
     from dtsne.io._layout import Layout
-    from dtsne.io._options import Options
+    from dtsne.io._options import ReadOptions
 
 # Arrow parses blocks in parallel, and no line may be longer than one.
 _BLOCK_BYTES = 2**20
@@ -46,13 +46,15 @@ class TextColumns(ArrowColumns):
                 check_column(name, column, self.path, self.where, delimiter)
 
 
-def read_delimited(path: Path, options: Options, *, delimiter: str) -> TextColumns:
-    """Read a table of text."""
+def read_delimited(
+    path: Path, options: ReadOptions, delimiter: str, text_names: Collection[str] = ()
+) -> TextColumns:
+    """Read a table of text; columns of `text_names`, in lower case, stay as they are written."""
     arrow()  # its absence is an error before any work
     layout = find_layout(path, options, delimiter)
     bytes_per_line = BYTES_PER_CELL * len(layout.names)
     count_lines(path, lambda free: free // bytes_per_line)
-    table = _parsed(path, layout, options)
+    table = _parsed(path, layout, options, text_names)
     _check_end(path, layout, table)
     columns = TextColumns(path, path.name, columns_of(table), layout=layout)
     _check_encoding(columns)
@@ -63,11 +65,12 @@ def read_delimited(path: Path, options: Options, *, delimiter: str) -> TextColum
     return replace(columns, what=what, ids=ids, set_aside=frozenset({INDEX}))
 
 
-def _parsed(path: Path, layout: Layout, options: Options) -> Any:
+def _parsed(path: Path, layout: Layout, options: ReadOptions, text_names: Collection[str]) -> Any:
     pa, csv = arrow(), arrow("pyarrow.csv")
     # Names of rows are kept as they are written: 0012 is no number.
-    named, id_column = options.text_names, options.selection.id_column
-    texts = {name for name in layout.names if name.lower() in named or name == id_column}
+    texts = {
+        name for name in layout.names if name.lower() in text_names or name == options.id_column
+    }
     texts |= {INDEX} if layout.has_index else set()
     convert = csv.ConvertOptions(column_types=dict.fromkeys(texts, pa.string()))
     convert.null_values = [*convert.null_values, *MISSING]

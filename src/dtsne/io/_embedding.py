@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,25 +11,22 @@ from dtsne.io._columns import as_text
 from dtsne.io._errors import TableError
 from dtsne.io._map_files import find_map
 from dtsne.io._names import counted, listed
+from dtsne.io._options import ReadOptions
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
+    from typing import Unpack
 
+    from dtsne.io._options import ReadKeywords
     from dtsne.io._table import Field, TextArray
     from dtsne.runtime._typing import FloatArray, IntArray
 
 
 def read_embedding(
     path: str | os.PathLike[str],
-    *,
-    format: str | None = None,  # noqa: A002
-    columns: Sequence[str] | None = None,
-    id_column: str | None = None,
-    key: str | None = None,
-    header: bool | None = None,
-    delimiter: str | None = None,
-    decimal: str | None = None,
+    options: ReadOptions | None = None,
+    **keywords: Unpack[ReadKeywords],
 ) -> tuple[FloatArray, TextArray | None]:
     """Read a map of one to three dimensions, also one that another tool wrote.
 
@@ -36,20 +34,16 @@ def read_embedding(
     ----------
     path : path-like
         A csv, tsv, parquet, feather, npy, npz or h5ad file.
-    format : str, optional
-        By default that of the suffix.
-    columns : sequence of str, optional
-        The columns of the coordinates. By default ``dtsne_1``, ``dtsne_2`` …; else the only ones
+    options : ReadOptions, optional
+        How to read it: `columns`, `id_column`, `key`, `format`, `header`, `delimiter`, `decimal`.
+        `columns` are the coordinates. By default ``dtsne_1``, ``dtsne_2`` …; else the only ones
         whose names differ by a number at the end (``UMAP1``, ``UMAP2``); else x, y (and z); else
-        all columns of numbers, if they are two or three, or the only one.
-    id_column : str, optional
-        The column that names the points; by default one called id, cell, barcode or index, or the
-        one that the format has a place for.
-    key : str, optional
-        For npz the array, for h5ad the entry of ``obsm``, that holds the map. By default the only
-        one that can be, or ours.
-    header, delimiter, decimal : optional
-        For csv and tsv, as in :func:`read_table`.
+        all columns of numbers, if they are two or three, or the only one. `id_column` is by default
+        one called id, cell, barcode or index, or the one that the format has a place for. `key` is
+        the array of an npz, or the entry of ``obsm`` of an h5ad; by default the only one that can
+        be a map, or ours.
+    **keywords
+        Fields of :class:`ReadOptions`, which override those of `options`.
 
     Returns
     -------
@@ -63,16 +57,7 @@ def read_embedding(
     TableError, OSError, ImportError
         As :func:`read_table`.
     """
-    found = find_map(
-        path,
-        format=format,
-        columns=columns,
-        id_column=id_column,
-        key=key,
-        header=header,
-        delimiter=delimiter,
-        decimal=decimal,
-    )
+    found = find_map(path, replace(options or ReadOptions(), **keywords))
     return found.Y, found.ids
 
 

@@ -15,14 +15,14 @@ from dtsne.runtime._optional import optional
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from dtsne.io._options import Options
+    from dtsne.io._options import ReadOptions
 
 _KIND = "an FCS file"
 # Of a value in the file, at its smallest: itself, as an object or as float64, and again in X.
 _BYTES_PER_BYTE = 12
 
 
-def read_fcs(path: Path, options: Options) -> MatrixColumns:  # noqa: ARG001
+def read_fcs(path: Path, options: ReadOptions) -> MatrixColumns:  # noqa: ARG001
     """Read the events, in the linear scale that the file defines, not compensated.
 
     A channel is called by its marker ($PnS) where it has one, else by its detector ($PnN). Time is

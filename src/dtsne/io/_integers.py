@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dtsne.labels._format import LARGEST_WHOLE
+from dtsne.labels._format import MAX_WHOLE
 
 if TYPE_CHECKING:
     from dtsne.io._table import Field
@@ -19,4 +19,4 @@ def has_gaps(column: Field) -> bool:
     known = column[~np.isnan(column)]
     if not 0 < len(known) < len(column):
         return False
-    return bool((np.abs(known) < LARGEST_WHOLE).all() and (known == np.trunc(known)).all())
+    return bool((np.abs(known) < MAX_WHOLE).all() and (known == np.trunc(known)).all())

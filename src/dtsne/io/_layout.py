@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from dtsne.io._options import Options
+    from dtsne.io._options import ReadOptions
 
 _SAMPLE_ROWS = 50
 _DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", " ": "spaces"}
@@ -37,7 +37,7 @@ class Layout:
     longest_line: int  # of the beginning, in bytes
 
 
-def find_layout(path: Path, options: Options, default_delimiter: str) -> Layout:
+def find_layout(path: Path, options: ReadOptions, default_delimiter: str) -> Layout:
     """Look at the beginning of a file."""
     delimiter = options.delimiter or default_delimiter
     beginning = sample(path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from dtsne.io._anndata import anndata_io, opened
@@ -13,9 +13,10 @@ from dtsne.io._files import existing_file, format_of
 from dtsne.io._formats import MAPS
 from dtsne.io._names import ID_NAMES, listed, unknown
 from dtsne.io._numpy_files import Archive
-from dtsne.io._options import Options
-from dtsne.io._read import as_names, open_columns
-from dtsne.io._selection import Selection, categories_of, ids_of, numbers_of
+from dtsne.io._options import MAP_OPTIONS, READ_OPTIONS, ReadOptions
+from dtsne.io._read import open_columns
+from dtsne.io._selection import categories_of, ids_of, numbers_of
+from dtsne.runtime._errors import ParameterError, setting
 
 if TYPE_CHECKING:
     import os
@@ -62,43 +63,39 @@ class FoundMap:
 
 
 def find_map(
-    path: str | os.PathLike[str],
-    *,
-    format: str | None = None,  # noqa: A002
-    columns: Sequence[str] | None = None,
-    id_column: str | None = None,
-    likely_id: str | None = None,
-    key: str | None = None,
-    header: bool | None = None,
-    delimiter: str | None = None,
-    decimal: str | None = None,
+    path: str | os.PathLike[str], options: ReadOptions, likely_id: str | None = None
 ) -> FoundMap:
     """Read a map; see `read_embedding`.
 
     `likely_id` is a column that names the points if it is there.
     """
+    _check_options(options)
     path = existing_file(path)
-    file_format = format_of(path, format, MAPS)
-    key = _chosen_key(path, file_format, key)
-    is_anndata = file_format == "h5ad"
-    options = Options(
-        Selection(id_column=id_column),
-        frozenset({*ID_NAMES, (likely_id or "").lower()}),
-        key=None if is_anndata else key,
-        use_rep=key if is_anndata else None,
-        header=header,
-        delimiter=delimiter,
-        decimal=decimal,
-    )
-    found = open_columns(path, file_format, options)
-    id_column = _id_column(found, id_column, likely_id)
-    asked_for = None if columns is None else as_names(columns, "columns")
-    axes, Y = numbers_of(found, Selection(asked_for or _axes(found, id_column)))
+    file_format = format_of(path, options.format, MAPS)
+    key = _chosen_key(path, file_format, options.key)
+    if file_format == "h5ad":
+        options = replace(options, format=file_format, key=None, use_rep=key)
+    else:
+        options = replace(options, format=file_format, key=key)
+    found = open_columns(path, options, {*ID_NAMES, (likely_id or "").lower()})
+    id_column = _id_column(found, options.id_column, likely_id)
+    asked_for = options.columns or _axes(found, id_column)
+    axes, Y = numbers_of(found, ReadOptions(columns=asked_for))
     if hasattr(Y, "indptr") or Y.shape[1] not in _DIMENSIONS:
         raise TableError(f"{path}: a map has one to three columns, not {Y.shape[1]:,}.")
     ids, others = ids_of(found, id_column), _others(found, axes, id_column)
     name, categories = _name(found, axes, key), categories_of(found, others)
     return FoundMap(Y, name, ids, others, categories)
+
+
+def _check_options(options: ReadOptions) -> None:
+    """Reject options that only data have."""
+    for name in READ_OPTIONS.keys() - MAP_OPTIONS.keys():
+        value = getattr(options, name)
+        if value != READ_OPTIONS[name].default:
+            raise ParameterError(
+                name, value, reason=f"{setting(name, value)} is not an option of maps"
+            )
 
 
 def _chosen_key(path: Path, file_format: str, key: str | None) -> str | None:

@@ -14,7 +14,7 @@ from dtsne.io._numpy_files import default_names
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from dtsne.io._options import Options
+    from dtsne.io._options import ReadOptions
 
 _KIND = "a Matrix Market file"
 _LONGEST_LINE = 4096
@@ -35,7 +35,7 @@ class _Header:
     n_bytes: int  # of these lines
 
 
-def read_mtx(path: Path, options: Options) -> MatrixColumns:
+def read_mtx(path: Path, options: ReadOptions) -> MatrixColumns:
     """Read a matrix; with points as rows, whichever way it lies in the file."""
     from scipy.io import mmread
     from scipy.sparse import csr_matrix, issparse

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from dtsne.io._options import Options
+    from dtsne.io._options import ReadOptions
     from dtsne.io._table import Field
 
 _LOGGER = logging.getLogger(__name__)
@@ -36,7 +36,7 @@ _NAME_KEYS = ("feature_names", "columns", "var_names")
 _MOST_PER_ROW, _MOST_BESIDE = 2**12, 2**30
 
 
-def read_npy(path: Path, options: Options) -> MatrixColumns:  # noqa: ARG001
+def read_npy(path: Path, options: ReadOptions) -> MatrixColumns:  # noqa: ARG001
     """Read the array of an .npy file."""
     X = load_npy(path)
     _check_matrix(X, str(path))
@@ -53,7 +53,7 @@ def load_npy(path: Path) -> NDArray[Any]:
             return _array(file, size, path, str(path))
 
 
-def read_npz(path: Path, options: Options) -> MatrixColumns:
+def read_npz(path: Path, options: ReadOptions) -> MatrixColumns:
     """Read one matrix of an .npz file, and what else there is of each row."""
     with Archive.opened(path) as archive:
         if options.key is None and archive.keys.issuperset(_SPARSE):
@@ -63,7 +63,7 @@ def read_npz(path: Path, options: Options) -> MatrixColumns:
         X = archive.load(key)
         _check_matrix(X, f"{path}: {key!r}")
         n, d = X.shape
-        beside = archive.beside((n, d), options.selection.named)
+        beside = archive.beside((n, d), options.named)
     names = next((beside[k] for k in _NAME_KEYS if k in beside and len(beside[k]) == d), None)
     id_name = next((k for k in ID_NAMES if k in beside and len(beside[k]) == n), None)
     return MatrixColumns(

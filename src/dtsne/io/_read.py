@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dtsne.io._anndata import read_h5ad
@@ -15,87 +14,59 @@ from dtsne.io._files import existing_file, format_of
 from dtsne.io._formats import READ
 from dtsne.io._mtx import read_mtx
 from dtsne.io._numpy_files import read_npy, read_npz
-from dtsne.io._options import Options
-from dtsne.io._selection import Selection, table_of
+from dtsne.io._options import ReadOptions
+from dtsne.io._selection import table_of
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection
     from pathlib import Path
+    from typing import Unpack
 
     from dtsne.io._columns import Columns
+    from dtsne.io._options import ReadKeywords
     from dtsne.io._table import Table
 
 
-@dataclass(frozen=True)
-class Format:
-    """How a format is read, and which options it has."""
-
-    read: Callable[[Path, Options], Columns]
-    options: frozenset[str] = frozenset()
-
-
 _TEXT = frozenset({"header", "delimiter", "decimal"})
-
-FORMATS = {
-    "csv": Format(partial(read_delimited, delimiter=","), _TEXT),
-    "tsv": Format(partial(read_delimited, delimiter="\t"), _TEXT),
-    "parquet": Format(read_parquet),
-    "feather": Format(read_feather),
-    "npy": Format(read_npy),
-    "npz": Format(read_npz, frozenset({"key"})),
-    "h5ad": Format(read_h5ad, frozenset({"layer", "use_rep"})),
-    "fcs": Format(read_fcs),
-    "mtx": Format(read_mtx, frozenset({"transpose"})),
+# Options that not all formats have.
+FORMAT_OPTIONS: dict[str, frozenset[str]] = {
+    "csv": _TEXT,
+    "tsv": _TEXT,
+    "parquet": frozenset(),
+    "feather": frozenset(),
+    "npy": frozenset(),
+    "npz": frozenset({"key"}),
+    "h5ad": frozenset({"layer", "use_rep"}),
+    "fcs": frozenset(),
+    "mtx": frozenset({"transpose"}),
+}
+_READERS: dict[str, Callable[[Path, ReadOptions], Columns]] = {
+    "parquet": read_parquet,
+    "feather": read_feather,
+    "npy": read_npy,
+    "npz": read_npz,
+    "h5ad": read_h5ad,
+    "fcs": read_fcs,
+    "mtx": read_mtx,
 }
 
 
 def read_table(
     path: str | os.PathLike[str],
-    *,
-    format: str | None = None,  # noqa: A002
-    id_column: str | None = None,
-    label_column: str | None = None,
-    columns: Sequence[str] | None = None,
-    exclude: Sequence[str] | None = None,
-    key: str | None = None,
-    layer: str | None = None,
-    use_rep: str | None = None,
-    transpose: bool | None = None,
-    header: bool | None = None,
-    delimiter: str | None = None,
-    decimal: str | None = None,
+    options: ReadOptions | None = None,
+    **keywords: Unpack[ReadKeywords],
 ) -> Table:
-    """Read a table of points: numbers to map, and what else the file says of each.
+    """Read a table of points: the numbers to map, and what else the file has for each point.
 
     Parameters
     ----------
     path : path-like
         The file.
-    format : {"csv", "tsv", "parquet", "feather", "npy", "npz", "h5ad", "fcs", "mtx"}, optional
-        By default that of the suffix. Tables of text and ``.mtx`` may be compressed (``.gz``).
-    id_column : str, optional
-        The column that names the rows. By default the names that the format has a place for: the
-        index of a pandas frame, ``obs_names``, barcodes, the first column of a csv if it is
-        without a name, the array ``id`` or ``ids`` of an npz.
-    label_column : str, optional
-        The column, or the field such as a column of ``obs``, that becomes `labels`.
-    columns : sequence of str, optional
-        The columns to take as numbers, by name or by patterns such as ``"PC_*"``; by default all
-        that hold numbers.
-    exclude : sequence of str, optional
-        Columns not to take as numbers, by name or pattern. They become fields.
-    key : str, optional
-        For npz: the array to read; by default ``X``, or the only one of two dimensions.
-    layer, use_rep : str, optional
-        For h5ad: a layer, or an entry of ``obsm`` such as ``"X_pca"``, to read instead of ``X``.
-    transpose : bool, optional
-        For mtx: whether the points are the columns of the file. By default they are if the lengths
-        of ``barcodes.tsv`` and ``features.tsv`` beside it say so, and they are not without these.
-    header : bool, optional
-        For csv and tsv: whether the first line holds names. By default that is seen in the file.
-    delimiter, decimal : str, optional
-        For csv and tsv: what divides the cells (a comma or tab by default), and the decimal point.
+    options : ReadOptions, optional
+        How to read it.
+    **keywords
+        Fields of :class:`ReadOptions`, which override those of `options`.
 
     Returns
     -------
@@ -120,38 +91,31 @@ def read_table(
     >>> read_table("points.npy").source  # doctest: +SKIP
     '5 rows × 5 numbers from points.npy'
     """
-    selection = Selection(
-        None if columns is None else as_names(columns, "columns"),
-        as_names(exclude or (), "exclude"),
-        id_column,
-        label_column,
-    )
-    options = Options(
-        selection,
-        key=key,
-        layer=layer,
-        use_rep=use_rep,
-        transpose=transpose,
-        header=header,
-        delimiter=delimiter,
-        decimal=decimal,
-    )
-    return table_of(open_columns(path, format, options), selection)
+    options = replace(options or ReadOptions(), **keywords)
+    return table_of(open_columns(path, options), options)
 
 
 def open_columns(
-    path: str | os.PathLike[str], given_format: str | None, options: Options
+    path: str | os.PathLike[str], options: ReadOptions, text_names: Collection[str] = ()
 ) -> Columns:
-    """Read a file of any format, as columns to choose from."""
+    """Read a file of any format, as columns to choose from.
+
+    Text tables keep the cells of `text_names` (in lower case) as they are written.
+    """
     path = existing_file(path)
-    name = format_of(path, given_format, READ)
-    options.check(FORMATS[name].options, name, path)
-    return FORMATS[name].read(path, options)
+    name = format_of(path, options.format, READ)
+    _check_options(path, name, options)
+    if name in ("csv", "tsv"):
+        return read_delimited(path, options, "," if name == "csv" else "\t", text_names)
+    return _READERS[name](path, options)
 
 
-def as_names(names: Sequence[str], what: str) -> tuple[str, ...]:
-    """Return names as a tuple; a single text is taken as one, not as its letters."""
-    result = (names,) if isinstance(names, str) else tuple(names)
-    if not all(isinstance(name, str) for name in result):
-        raise TableError(f"{what} takes names of columns, as text; got {result!r}.")
-    return result
+def _check_options(path: Path, name: str, options: ReadOptions) -> None:
+    """Reject options of other formats."""
+    allowed = FORMAT_OPTIONS[name]
+    for option in sorted(frozenset().union(*FORMAT_OPTIONS.values()) - allowed):
+        if getattr(options, option) is not None:
+            has = f"it has {', '.join(sorted(allowed))}" if allowed else "it has none"
+            raise TableError(
+                f"{path}: the format {name} has no option {option!r} ({has}); leave it out."
+            )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from dtsne.io._columns import Columns
+    from dtsne.io._options import ReadOptions
     from dtsne.io._table import Field, TextArray
 
 # Columns of numbers by these names hardly ever are measurements.
@@ -26,31 +27,16 @@ _FEWEST_ROWS, _LARGEST_MEASURED = 10, 2**31
 _MOST_LOOKED_AT = 100
 
 
-@dataclass(frozen=True)
-class Selection:
-    """What the caller said of the columns."""
-
-    columns: tuple[str, ...] | None = None
-    exclude: tuple[str, ...] = ()
-    id_column: str | None = None
-    label_column: str | None = None
-
-    @property
-    def named(self) -> set[str]:
-        """The columns of ids and labels."""
-        return {name for name in (self.id_column, self.label_column) if name is not None}
-
-
-def table_of(columns: Columns, selection: Selection) -> Table:
+def table_of(columns: Columns, options: ReadOptions) -> Table:
     """Choose numbers, ids, labels and fields, and check what was chosen."""
-    if selection.id_column in columns.id_names:  # they are the ids without being named
-        selection = replace(selection, id_column=None)
-    for name in sorted(selection.named):
+    if options.id_column in columns.id_names:  # they are the ids without being named
+        options = replace(options, id_column=None)
+    for name in sorted(options.named):
         if name not in columns.names and name not in columns.beside:
             raise unknown(name, [*columns.names, *columns.beside], columns.path)
-    numbers, X = numbers_of(columns, selection)
-    fields = _fields(columns, selection, numbers)
-    label = selection.label_column
+    numbers, X = numbers_of(columns, options)
+    fields = _fields(columns, options, numbers)
+    label = options.label_column
     if label is not None and label not in fields:
         raise TableError(
             f"{columns.path}: the column {label!r} holds nothing that can be a label; name another."
@@ -60,7 +46,7 @@ def table_of(columns: Columns, selection: Selection) -> Table:
     return Table(
         X=X,
         feature_names=tuple(numbers),
-        ids=ids_of(columns, selection.id_column),
+        ids=ids_of(columns, options.id_column),
         fields=fields,
         labels=None if label is None else fields[label],
         source=_described(X, columns, left_out),
@@ -68,9 +54,9 @@ def table_of(columns: Columns, selection: Selection) -> Table:
     )
 
 
-def numbers_of(columns: Columns, selection: Selection) -> tuple[list[str], Any]:
+def numbers_of(columns: Columns, options: ReadOptions) -> tuple[list[str], Any]:
     """Return the names of the columns to take as numbers, and these, all of them finite."""
-    names = _numbers(columns, selection)
+    names = _numbers(columns, options)
     X = columns.numbers(names)
     if not X.shape[0]:
         raise TableError(f"{columns.path} has no rows; export it again.")
@@ -78,11 +64,11 @@ def numbers_of(columns: Columns, selection: Selection) -> tuple[list[str], Any]:
     return names, X
 
 
-def _numbers(columns: Columns, selection: Selection) -> list[str]:
+def _numbers(columns: Columns, options: ReadOptions) -> list[str]:
     names, path = columns.names, columns.path
-    excluded = set(matching(selection.exclude, [*names, *columns.beside], path)) | selection.named
-    if selection.columns is not None:
-        chosen = [n for n in matching(selection.columns, names, path) if n not in excluded]
+    excluded = set(matching(options.exclude, [*names, *columns.beside], path)) | options.named
+    if options.columns is not None:
+        chosen = [n for n in matching(options.columns, names, path) if n not in excluded]
         columns.check(chosen)
         for name in chosen:
             if not columns.is_number(name):
@@ -173,16 +159,16 @@ def check_finite(X: Any, names: Sequence[str], columns: Columns) -> None:
     )
 
 
-def _fields(columns: Columns, selection: Selection, numbers: Sequence[str]) -> dict[str, Field]:
-    taken = set(numbers) | {selection.id_column}
-    asked_for = set(matching(selection.exclude, [*columns.names, *columns.beside], columns.path))
-    asked_for |= selection.named | columns.set_aside
+def _fields(columns: Columns, options: ReadOptions, numbers: Sequence[str]) -> dict[str, Field]:
+    taken = set(numbers) | {options.id_column}
+    asked_for = set(matching(options.exclude, [*columns.names, *columns.beside], columns.path))
+    asked_for |= options.named | columns.set_aside
     candidates = [
         name
         for name in columns.names
         if name not in taken and (name in asked_for or not columns.is_number(name))
     ]
-    beside = [name for name in columns.beside if name != selection.id_column]
+    beside = [name for name in columns.beside if name != options.id_column]
     found = ((name, columns.values(name)) for name in [*candidates, *beside])
     return {name: values for name, values in found if values is not None}
 

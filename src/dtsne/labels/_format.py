@@ -1,23 +1,26 @@
-"""What people have in their columns: what is missing, in which order it is, and how written."""
+"""Values of columns: which are missing, in which order they stand, and how they are written."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections import Counter
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-# Integers with no more different values than this are labels, not quantities.
-MOST_INTEGER_LABELS = 20
+T = TypeVar("T")
+
+# Integers with at most this many distinct values are labels, not quantities.
+MAX_INTEGER_LABELS = 20
 EMPTY = "(empty)"
 # Beyond, floats are whole because they have no digits left for more.
-LARGEST_WHOLE = 2**53
-_DIGITS = re.compile(r"([0-9]+)")
+MAX_WHOLE = 2**53
+_DIGITS = re.compile(r"0*([0-9]+)")
 
 
-def is_missing(value: Any) -> bool:
-    """Say whether a value stands for none: None, NaN, NaT, pandas.NA."""
+def is_missing(value: object) -> bool:
+    """Whether a value stands for none: None, NaN, NaT, pandas.NA."""
     if value is None:
         return True
     try:
@@ -26,62 +29,50 @@ def is_missing(value: Any) -> bool:
         return True
 
 
-def is_whole(value: Any) -> bool:
-    """Say whether a float is the integer that it looks like: they are floats where some miss."""
-    return isinstance(value, float) and value.is_integer() and abs(value) < LARGEST_WHOLE
+def is_whole(value: object) -> bool:
+    """Whether a float is an integer: integers are floats in a column with missing values."""
+    return isinstance(value, float) and value.is_integer() and abs(value) < MAX_WHOLE
 
 
-def natural_order(label: Any) -> tuple[Any, ...]:
-    """Sort numbers by size, and texts with the numbers in them by size: "c 9" before "c 10"."""
+def natural_order(label: object) -> tuple[int, float, str, str]:
+    """Sort key: numbers by size, then texts with the numbers in them by size ("c9", "c10")."""
     if isinstance(label, int | float):
-        return 0, label, (), ""
+        return 0, label, "", ""
     text = str(label)
-    parts = _DIGITS.split(text.casefold())  # every second one is digits
-    return (
-        1,
-        0,
-        tuple(_by_size(part) if k % 2 else (-1, part) for k, part in enumerate(parts)),
-        text,
-    )
-
-
-def _by_size(digits: str) -> tuple[int, str]:
-    # By their number and then as text, as Python refuses to read very long integers.
-    stripped = digits.lstrip("0")
-    return len(stripped), stripped
+    # The number of digits stands before them. int() would reject very long numbers.
+    return 1, 0, _DIGITS.sub(lambda m: f"{len(m[1]):06}{m[1]}", text.casefold()), text
 
 
 def shown_text(text: str) -> str:
-    """Return what is written for a label: one that is empty would look like a mistake."""
+    """Return what is written for a label: an empty one would look like a mistake."""
     return text if text.strip() else EMPTY
 
 
-def shortened(names: Sequence[str], longest: int) -> list[str]:
+def printable(text: str) -> str:
+    """Replace halves of surrogate pairs, which file names may have and no file can hold."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def shortened(names: Sequence[str], max_length: int) -> list[str]:
     """Cut long names so that they still differ: at the end, or else in the middle."""
-    ends = [_cut_end(name, longest) for name in names]
-    if len(set(ends)) == len(set(names)):
-        return ends
-    repeated = {short for short in ends if ends.count(short) > 1}
+    middle = (max_length - 1) // 3  # the end of a name mostly tells more than its beginning
+    ends = [_cut(name, max_length, max_length - 1) for name in names]
+    counts = Counter(dict(zip(names, ends, strict=True)).values())
     return [
-        _cut_middle(name, longest) if short in repeated else short
-        for name, short in zip(names, ends, strict=True)
+        end if counts[end] == 1 else _cut(name, max_length, middle)
+        for name, end in zip(names, ends, strict=True)
     ]
 
 
-def _cut_end(name: str, longest: int) -> str:
-    return name if len(name) <= longest else name[: longest - 1] + "…"
-
-
-def _cut_middle(name: str, longest: int) -> str:
-    if len(name) <= longest:
+def _cut(name: str, max_length: int, n_first: int) -> str:
+    if len(name) <= max_length:
         return name
-    head = (longest - 1) // 3  # what differs is mostly at the end
-    return f"{name[:head]}…{name[len(name) - (longest - 1 - head) :]}"
+    return f"{name[:n_first]}…{name[len(name) - (max_length - 1 - n_first) :]}"
 
 
-def renamed(columns: Mapping[Any, Any], taken: Collection[str]) -> dict[str, Any]:
-    """Return the columns of the user by texts, those whose names are taken under others."""
-    found: dict[str, Any] = {}
+def renamed(columns: Mapping[str, T], taken: Collection[str]) -> dict[str, T]:
+    """Return the user's columns by text, with other names where a name is taken."""
+    found: dict[str, T] = {}
     names = set(map(str, columns))
     for name, values in columns.items():
         new = str(name)

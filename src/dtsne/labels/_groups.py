@@ -1,28 +1,35 @@
-"""Labels of points, of any kind that people have them in: groups in an order that makes sense."""
+"""Labels of points, of any kind, as groups in a sensible order."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from functools import cached_property
 from numbers import Real
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
-from dtsne.labels._dates import are_dates, as_all_texts, as_dates, as_texts
 from dtsne.labels._format import is_missing, is_whole, natural_order
+from dtsne.runtime._errors import DataError
 from dtsne.runtime._kinds import on_host
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Hashable, Iterable, Mapping, Sequence
 
-    import numpy.typing as npt
+    from dtsne.runtime._typing import BoolArray, IntArray
 
-    from dtsne.runtime._typing import IntArray
-
-Labels: TypeAlias = np.ndarray[Any, Any]
+Label: TypeAlias = bool | int | float | str
+LabelArray: TypeAlias = npt.NDArray[np.generic]
+# What a user may pass: an array, a list with None, or a column of pandas, polars or Arrow.
+Labels: TypeAlias = "npt.ArrayLike | Sequence[object]"
+DateArray: TypeAlias = npt.NDArray[np.datetime64]
 T = TypeVar("T")
+
+# How dates are written, the coarsest unit first.
+_DATE_UNITS = ("D", "s", "ms", "us")
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,20 +39,21 @@ class Groups:
     Attributes
     ----------
     names : ndarray
-        The different labels in their order: numbers, truth values or text. Some may be of no point,
-        where a categorical column has more categories than are used.
+        The distinct labels in order: numbers, booleans or text. Categories that no point has may
+        be among them.
     codes : ndarray of int
-        The label of each point, as a place in names; -1 for one that has none.
+        The label of each point, as an index into names; -1 for a point without a label.
     """
 
-    names: Labels
+    names: LabelArray
     codes: IntArray
 
     @classmethod
-    def in_order(cls, names: Sequence[Any], labels: Iterable[Any]) -> Groups:
-        """Take labels whose order is known already; any other is taken for none."""
+    def in_order(cls, names: Sequence[Label | None], labels: Iterable[object]) -> Groups:
+        """Take labels whose order is known; any other label counts as missing."""
         place = {name: code for code, name in enumerate(names)}
-        return cls(names_array(names), np.array([place.get(label, -1) for label in labels], int))
+        codes = np.array([place.get(label, -1) for label in labels], np.int64)  # type: ignore[call-overload]
+        return cls(names_array(names), codes)
 
     @property
     def sizes(self) -> IntArray:
@@ -53,7 +61,7 @@ class Groups:
         return np.bincount(self.codes[self.codes >= 0], minlength=len(self.names))
 
     @property
-    def missing(self) -> npt.NDArray[np.bool_]:
+    def missing(self) -> BoolArray:
         """Whether a point has no label."""
         return np.asarray(self.codes < 0)
 
@@ -65,142 +73,165 @@ class Groups:
         return np.split(by_label, np.cumsum(self.sizes)[:-1])
 
     @property
-    def labels(self) -> Labels:
-        """The label of each point, None for one that has none."""
+    def labels(self) -> LabelArray:
+        """The label of each point, None for a point without one."""
         if not self.missing.any():
             return self.names[self.codes]
-        labels = np.full(len(self.codes), None, object)
-        labels[~self.missing] = self.names[self.codes[~self.missing]]
-        return labels
+        return np.array([*self.names.tolist(), None], object)[self.codes]
 
-    def used(self) -> Groups:
-        """Leave out labels that no point has."""
+    def drop_unused(self) -> Groups:
+        """Drop labels that no point has."""
         used = np.flatnonzero(self.sizes)
         place = np.full(len(self.names) + 1, -1)
         place[used] = np.arange(len(used))
         return Groups(self.names[used], place[self.codes])
 
 
-def group_by(labels: Any, n: int, *, to_show: bool = False) -> Groups:
-    """Sort n points by their labels; those without one (None, NaN, NaT) are in no group.
+def group_by(labels: Labels | Groups, n: int, *, to_show: bool = False) -> Groups:
+    """Group n points by their labels; points with a missing label (None, NaN) are in no group.
 
-    Groups are in the order of a categorical column, or else in the natural one: numbers by size,
-    "c9" before "c10". Numbers, truth values and texts stay what they are, all else becomes text.
+    Groups are in the order of a categorical column, or else in natural order: numbers by size,
+    "c9" before "c10". Numbers, booleans and texts stay what they are, all else becomes text.
 
-    Groups that are only to be shown, and not to be compared, may be of no point (where they are
-    categories), mix numbers and texts (these are then the last), or be none at all.
+    Groups that are only shown, and not compared, may be categories that no point has, mix numbers
+    and texts (which then come last), or be none at all.
     """
-    groups = _with_order(labels, n)
-    if groups is None:
-        groups = _sorted(labels, n)
-        kinds = {isinstance(name, str) for name in groups.names.tolist()}
-        if len(kinds) > 1 and not to_show:
-            raise ValueError(
-                "labels mix kinds that have no order; convert them, e.g. with "
-                "list(map(str, labels))."
-            )
+    if isinstance(labels, Groups):
+        _check_shape(labels.codes.shape, n)
+        groups = labels
+    else:
+        groups = _grouped(labels, n, may_mix=to_show)
     if to_show:
         return groups
-    groups = groups.used()
+    groups = groups.drop_unused()
     if not len(groups.names):
-        raise ValueError("labels has missing values only; leave it out.")
+        raise _error("labels has only missing values", "pass another column, or no labels")
     return groups
 
 
-def names_array(names: Sequence[Any]) -> Labels:
-    """Return plain values as an array, in which those of several kinds stay what they are."""
+def categories_of(labels: object) -> LabelArray | None:
+    """Return the categories of a pandas, polars or Arrow column, in their order; None for others.
+
+    By hand, as narwhals returns the categories in use, as text, in the order of appearance. The
+    categories of polars.Categorical have no order, those of polars.Enum do.
+    """
+    chunks = getattr(labels, "chunks", [labels])
+    if chunks and hasattr(chunks[0], "dictionary"):  # pyarrow
+        values = [value for chunk in chunks for value in chunk.dictionary.to_pylist()]
+        return _as_array(list(dict.fromkeys(values)))
+    categories = getattr(getattr(labels, "dtype", None), "categories", None)  # pandas, polars
+    return _as_array(categories) if hasattr(categories, "__array__") else None
+
+
+def names_array(names: Sequence[Label | None]) -> LabelArray:
+    """Return plain values as an array, in which values of several kinds stay what they are."""
     kinds = {type(name) for name in names}
     if kinds <= {str}:
         # numpy's own texts lose zeros at the end.
-        return np.array(names, object if any(n.endswith("\0") for n in names) else np.str_)
+        return np.array(names, object if any(str(n).endswith("\0") for n in names) else np.str_)
     is_one_kind = kinds in ({bool}, {int}, {float})
     return np.array(names, None if is_one_kind else object)
 
 
-def by_name(given: Mapping[Any, T]) -> dict[Any, T]:
-    """Return what is given by label by the names that groups of such labels may have."""
-    return {**given, **{name: value for key, value in given.items() for name in _names_of(key)}}
+def by_name(given: Mapping[Hashable, T]) -> dict[Hashable, T]:
+    """Return a mapping from labels under the names that groups of such labels may have."""
+    named = dict(given)
+    for label, value in given.items():
+        if are_dates([label]):
+            dates = as_dates([label])
+            units = (dates.astype(f"datetime64[{unit}]")[0] for unit in _DATE_UNITS)
+            named |= {str(unit): value for unit in units if unit == dates[0]}
+        elif not is_missing(label):
+            named[_plain_value(label)] = value
+    return named
 
 
-def _with_order(labels: Any, n: int) -> Groups | None:
-    """Return labels that have an order of their own; None for others."""
-    if isinstance(labels, Groups):
-        _check_shape(labels.codes, n)
-        return labels
-    categorical = getattr(labels, "cat", labels)
-    if not hasattr(categorical, "categories") or not hasattr(categorical, "codes"):  # of pandas
-        return None
-    codes = np.asarray(categorical.codes).astype(np.int64)
-    _check_shape(codes, n)
-    return Groups(names_array(_plain(_as_array(categorical.categories))), codes)
+def are_dates(values: Iterable[object]) -> bool:
+    """Whether all values that are not missing are dates, and some are."""
+    known = [value for value in values if not is_missing(value)]
+    return bool(known) and all(isinstance(value, date | np.datetime64) for value in known)
 
 
-def _sorted(labels: Any, n: int) -> Groups:
-    values = _as_array(labels)
-    _check_shape(values, n)
-    different, places = _distinct(values)
-    plain = _plain(different)
-    names = sorted({name for name in plain if name is not None}, key=natural_order)
-    code_of = {**{name: code for code, name in enumerate(names)}, None: -1}
-    codes = np.array([code_of[name] for name in plain], dtype=np.int64)[places]
-    return Groups(names_array(names), codes)
+def as_dates(values: Iterable[object]) -> DateArray:
+    """Return dates of Python, numpy and pandas as those of numpy, in UTC; NaT where missing."""
+    known = (None if is_missing(value) else value for value in values)
+    in_utc = [
+        value.astimezone(UTC).replace(tzinfo=None)
+        if isinstance(value, datetime) and value.tzinfo
+        else value
+        for value in known
+    ]
+    return np.array(in_utc, dtype="datetime64[us]")
 
 
-def _as_array(labels: Any) -> Labels:
-    """Make an array; of texts in a list one of objects, as in numpy's own NaN is a text."""
+def _grouped(labels: Labels, n: int, *, may_mix: bool) -> Groups:
+    values, categories = _as_array(labels), categories_of(labels)
+    _check_shape(values.shape, n)
+    distinct, places = _distinct(values)
+    order: list[Label | None]
+    if categories is None:
+        plain = _plain(distinct)
+        order = sorted({name for name in plain if name is not None}, key=natural_order)
+        if not may_mix and len({isinstance(name, str) for name in order}) > 1:
+            reason = "labels mixes numbers and text, which have no common order"
+            raise _error(reason, "convert all of them to text", "list(map(str, labels))")
+    else:  # together, as dates are written in as much detail as all of them need
+        both = _plain(np.concatenate([categories, distinct]))
+        order, plain = both[: len(categories)], both[len(categories) :]
+    found = Groups.in_order(order, plain)
+    return Groups(found.names, found.codes[places])
+
+
+def _as_array(labels: object) -> LabelArray:
+    """Make an array; texts of a list as objects, as numpy turns NaN among them into text."""
+    if hasattr(labels, "to_pylist"):  # pyarrow, whose own arrays lose what is missing in chunks
+        return np.array([*labels.to_pylist(), None], object)[:-1]
     values = np.asarray(on_host(labels))
     if values.dtype.kind in "US" and not isinstance(labels, np.ndarray):
         return np.asarray(labels, dtype=object)
     return values
 
 
-def _check_shape(values: Labels, n: int) -> None:
-    if values.shape != (n,):
-        raise ValueError(
-            f"labels has shape {values.shape} for {n} points; give one label for each point."
-        )
-
-
-def _distinct(values: Labels) -> tuple[Labels, IntArray]:
-    """Return the different values, and which of them each one is."""
+def _distinct(values: LabelArray) -> tuple[LabelArray, IntArray]:
+    """Return the distinct values, and which of them each value is."""
     if values.dtype.kind != "O":
-        different, places = np.unique(values, return_inverse=True)
-        return different, places.reshape(-1)
-    index: dict[Any, int] = {}  # as values may be of kinds that have no order among them
+        distinct, places = np.unique(values, return_inverse=True)
+        return distinct, places.reshape(-1)
+    index: dict[Hashable, int] = {}  # as values of several kinds have no common order
     try:
         places = np.array([index.setdefault(v, len(index)) for v in values.tolist()], dtype=int)
     except TypeError as error:
-        raise ValueError(
-            "labels has lists or arrays as values; give one number or text for each point."
-        ) from error
-    different = np.empty(len(index), dtype=object)
-    different[:] = list(index)
-    return different, places
+        reason = "labels has lists or arrays as values"
+        raise _error(reason, "pass one number or text for each point") from error
+    return np.array([*index, None], dtype=object)[:-1], places
 
 
-def _plain(values: Labels) -> list[Any]:
-    """Turn values into numbers, truth values and texts; None where they are missing."""
+def _plain(values: LabelArray) -> list[Label | None]:
+    """Turn values into numbers, booleans and texts; None where they are missing."""
     if values.dtype.kind == "O" and are_dates(values):
         values = as_dates(values)
     if values.dtype.kind == "M":
-        return list(as_texts(values))
+        return _as_texts(values.astype("datetime64[us]"))
     plain = [None if is_missing(value) else _plain_value(value) for value in values]
-    # Whole numbers become floats where some are missing.
+    # Integers become floats where some are missing.
     if all(value is None or is_whole(value) for value in plain):
         return [None if value is None else int(value) for value in plain]
     return plain
 
 
-def _names_of(label: Any) -> Sequence[Any]:
-    """Return what a label is called: a date in as much detail as the others need, or more."""
-    if is_missing(label):
-        return []
-    return as_all_texts(label) if are_dates([label]) else [_plain_value(label)]
+def _as_texts(dates: DateArray) -> list[Label | None]:
+    """Write dates in ISO 8601: to the day, or in as much detail as they need."""
+    known = dates[~np.isnat(dates)]
+    for unit in _DATE_UNITS:
+        if (known.astype(f"datetime64[{unit}]") == known).all():
+            break
+    texts = dates.astype(f"datetime64[{unit}]").astype(str).tolist()
+    return [None if text == "NaT" else text for text in texts]
 
 
-def _plain_value(value: Any) -> Any:
+def _plain_value(value: object) -> Label:
     if isinstance(value, np.floating):
-        return float(str(value))  # as many digits as the type has: .1 and not .10000000149
+        return float(str(value))  # as many digits as the type has: 0.1 and not 0.10000000149
     if isinstance(value, np.timedelta64):
         return str(value)
     if isinstance(value, np.generic):
@@ -210,3 +241,12 @@ def _plain_value(value: Any) -> Any:
     if isinstance(value, bool | int | float | str):
         return value
     return float(value) if isinstance(value, Real | Decimal) else str(value)
+
+
+def _check_shape(shape: tuple[int, ...], n: int) -> None:
+    if shape != (n,):
+        raise _error(f"labels has shape {shape} for {n} points", "pass one label for each point")
+
+
+def _error(reason: str, fix: str, in_python: str = "") -> DataError:
+    return DataError(reason, fix, in_python=in_python, argument="labels")

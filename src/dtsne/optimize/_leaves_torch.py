@@ -16,6 +16,8 @@ from torch import Tensor
 LEAF = 32
 # Leaves that share a box, by which all of them can be passed over.
 GROUP = 64
+# Boxes are compared with squared radii that are this much larger, for all that is lost to rounding.
+SLACK = 1.0 + 1e-6
 # Each level of the tree asks for a sort: it splits in four.
 _BITS = 2
 

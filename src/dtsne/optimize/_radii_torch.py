@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from dtsne.optimize._leaves_torch import LEAF, make_leaves
+from dtsne.optimize._leaves_torch import LEAF, SLACK, make_leaves
 from dtsne.runtime._session_torch import on_its_device
-from dtsne.runtime._triton import runs_triton
+from dtsne.runtime._triton import dispatch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,10 +25,8 @@ if TYPE_CHECKING:
 # A branch that gives a first bound has at least so many times the points that are looked for: in a
 # larger one more points have all their neighbours, but a smaller one is searched sooner.
 _BRANCH = 2
-# Boxes are compared with squared radii that are this much larger, for all that is lost to rounding.
-_SLACK = 1.0 + 1e-6
 # Entries of lists that are kept at once: only maps without any order need more.
-_MOST_LISTED = 2**26
+_MAX_LISTED = 2**26
 # Distances that are compared at once.
 _CHUNK = 2**22
 
@@ -85,12 +83,13 @@ def _ranges(ends: Tensor) -> Iterator[tuple[int, int]]:
     first = 0
     while first < len(host):
         before = int(host[first - 1]) if first else 0
-        last = int(torch.searchsorted(host, before + _MOST_LISTED, right=True))
+        last = int(torch.searchsorted(host, before + _MAX_LISTED, right=True))
         last = max(last, first + 1)
         yield first, last
         first = last
 
 
+@dispatch("_radii_triton")
 def lower_to_rank(
     leaves: Leaves, starts: Tensor, members: Tensor, rank: int, squared: Tensor, first: int = 0
 ) -> None:
@@ -98,56 +97,6 @@ def lower_to_rank(
 
     Lists are of the leaves from `first` on; the i-th is members[starts[i] : starts[i + 1]].
     """
-    if runs_triton(squared):
-        from dtsne.optimize._radii_triton import lower_to_rank_triton
-
-        lower_to_rank_triton(leaves, starts, members, rank, squared, first)
-    else:
-        lower_to_rank_torch(leaves, starts, members, rank, squared, first)
-
-
-def count_close(leaves: Leaves, squared: Tensor) -> Tensor:
-    """Count the leaves that may have points nearer than the radius to one of a leaf's."""
-    if runs_triton(squared):
-        from dtsne.optimize._radii_triton import count_close_triton
-
-        return count_close_triton(leaves, squared, _SLACK)
-    closeness = [close.sum(dim=1) for close in _close(leaves, squared, 0, leaves.n_leaves)]
-    return torch.cat(closeness)
-
-
-def list_close(leaves: Leaves, squared: Tensor, starts: Tensor, first: int) -> Tensor:
-    """List those leaves, for all from `first` on that have a start, in ascending order."""
-    if runs_triton(squared):
-        from dtsne.optimize._radii_triton import list_close_triton
-
-        return list_close_triton(leaves, squared, starts, first, _SLACK)
-    last = first + len(starts) - 1
-    lists = [close.nonzero()[:, 1] for close in _close(leaves, squared, first, last)]
-    return torch.cat(lists).to(torch.int32)
-
-
-def _close(leaves: Leaves, squared: Tensor, first: int, last: int) -> Iterator[Tensor]:
-    """Yield for some leaves at a time whether each leaf is close to them."""
-    low, high = leaves.low[: leaves.n_leaves], leaves.high[: leaves.n_leaves]
-    points, bounds = leaves.points.view(-1, LEAF, leaves.points.shape[1]), squared.view(-1, LEAF, 1)
-    is_point = torch.arange(len(squared), device=squared.device) < len(leaves.order)
-    bounds = torch.where(is_point.view_as(bounds), bounds * _SLACK, 0.0)
-    step = max(_CHUNK // (LEAF * leaves.n_leaves), 1)
-    for begin in range(first, last, step):
-        part = slice(begin, min(begin + step, last))
-        away = torch.zeros((), dtype=squared.dtype, device=squared.device)
-        for axis in range(points.shape[2]):
-            x = points[part, :, None, axis]
-            gap = torch.maximum(low[:, axis] - x, x - high[:, axis]).clamp(min=0.0)
-            away = away + gap * gap
-        yield (away < bounds[part]).any(dim=1)
-
-
-def lower_to_rank_torch(
-    leaves: Leaves, starts: Tensor, members: Tensor, rank: int, squared: Tensor, first: int = 0
-) -> None:
-    """Lower the squared radii by PyTorch alone, on any device."""
     points = leaves.points.view(-1, LEAF, leaves.points.shape[1])
     nowhere = torch.full_like(points[:1], torch.inf)
     points, absent = torch.cat([points, nowhere]), len(points)
@@ -164,6 +113,38 @@ def lower_to_rank_torch(
             found = _of_rank(points[first + begin : first + end], others, rank)
             squared[own] = torch.minimum(squared[own], found.ravel())
         begin = end
+
+
+@dispatch("_radii_triton")
+def count_close(leaves: Leaves, squared: Tensor) -> Tensor:
+    """Count the leaves that may have points nearer than the radius to one of a leaf's."""
+    closeness = [close.sum(dim=1) for close in _close(leaves, squared, 0, leaves.n_leaves)]
+    return torch.cat(closeness)
+
+
+@dispatch("_radii_triton")
+def list_close(leaves: Leaves, squared: Tensor, starts: Tensor, first: int) -> Tensor:
+    """List those leaves, for all from `first` on that have a start, in ascending order."""
+    last = first + len(starts) - 1
+    lists = [close.nonzero()[:, 1] for close in _close(leaves, squared, first, last)]
+    return torch.cat(lists).to(torch.int32)
+
+
+def _close(leaves: Leaves, squared: Tensor, first: int, last: int) -> Iterator[Tensor]:
+    """Yield for some leaves at a time whether each leaf is close to them."""
+    low, high = leaves.low[: leaves.n_leaves], leaves.high[: leaves.n_leaves]
+    points, bounds = leaves.points.view(-1, LEAF, leaves.points.shape[1]), squared.view(-1, LEAF, 1)
+    is_point = torch.arange(len(squared), device=squared.device) < len(leaves.order)
+    bounds = torch.where(is_point.view_as(bounds), bounds * SLACK, 0.0)
+    step = max(_CHUNK // (LEAF * leaves.n_leaves), 1)
+    for begin in range(first, last, step):
+        part = slice(begin, min(begin + step, last))
+        away = torch.zeros((), dtype=squared.dtype, device=squared.device)
+        for axis in range(points.shape[2]):
+            x = points[part, :, None, axis]
+            gap = torch.maximum(low[:, axis] - x, x - high[:, axis]).clamp(min=0.0)
+            away = away + gap * gap
+        yield (away < bounds[part]).any(dim=1)
 
 
 def _fill_chunk(sizes: Tensor, begin: int) -> tuple[int, int]:

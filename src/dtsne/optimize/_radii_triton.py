@@ -17,7 +17,7 @@ import torch
 import triton
 import triton.language as tl
 
-from dtsne.optimize._leaves_torch import GROUP, LEAF
+from dtsne.optimize._leaves_torch import GROUP, LEAF, SLACK
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _TILES, _WARPS = {4: 2 * LEAF, 8: LEAF}, 8
 
 
-def lower_to_rank_triton(
+def lower_to_rank(
     leaves: Leaves, starts: Tensor, members: Tensor, rank: int, squared: Tensor, first: int = 0
 ) -> None:
     """Lower the squared radii to the squared distance of some rank, from 1, among listed leaves."""
@@ -41,29 +41,26 @@ def lower_to_rank_triton(
     )  # fmt: skip
 
 
-def count_close_triton(leaves: Leaves, squared: Tensor, slack: float) -> Tensor:
+def count_close(leaves: Leaves, squared: Tensor) -> Tensor:
     """Count the leaves that may have points nearer than the radius to one of a leaf's."""
     counts = torch.empty(leaves.n_leaves, dtype=torch.int64, device=squared.device)
-    _launch_close(leaves, squared, counts, counts, 0, slack, fills=False)
+    _launch_close(leaves, squared, counts, counts, 0, fills=False)
     return counts
 
 
-def list_close_triton(
-    leaves: Leaves, squared: Tensor, starts: Tensor, first: int, slack: float
-) -> Tensor:
+def list_close(leaves: Leaves, squared: Tensor, starts: Tensor, first: int) -> Tensor:
     """List those leaves, for all from `first` on that have a start, in ascending order."""
     members = torch.empty(int(starts[-1]), dtype=torch.int32, device=squared.device)
-    _launch_close(leaves, squared, starts[:-1], members, first, slack, fills=True)
+    _launch_close(leaves, squared, starts[:-1], members, first, fills=True)
     return members
 
 
 def _launch_close(
-    leaves: Leaves, squared: Tensor, starts: Tensor, found: Tensor, first: int, slack: float,
-    *, fills: bool,
-) -> None:  # fmt: skip
+    leaves: Leaves, squared: Tensor, starts: Tensor, found: Tensor, first: int, *, fills: bool
+) -> None:
     _find_close[(len(starts),)](
         leaves.points, squared, leaves.low, leaves.high, leaves.group_low, leaves.group_high,
-        starts, found, first, len(leaves.order), len(leaves.group_low), slack,
+        starts, found, first, len(leaves.order), len(leaves.group_low), SLACK,
         AXES=leaves.points.shape[1], LEAF=LEAF, GROUP=GROUP, FILLS=fills,
         num_warps=_WARPS,
     )  # fmt: skip

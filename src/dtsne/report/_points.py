@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from dtsne.labels._groups import Groups
     from dtsne.quality._inputs import Spaces
     from dtsne.report._tables import BoolArray
+    from dtsne.runtime._threads import Threads
     from dtsne.runtime._typing import FloatArray, IntArray
 
 # At most one of 15 neighbours.
@@ -102,11 +103,16 @@ class Known:
 
 
 def tabulate_points(
-    found: Found, known: Known, spaces: Spaces, groups: Groups | None, own: FloatArray | None
+    found: Found,
+    known: Known,
+    spaces: Spaces,
+    groups: Groups | None,
+    own: FloatArray | None,
+    threads: Threads,
 ) -> PointTable:
     """Measure every point; `own` is the share of neighbours of each group that are its own."""
     in_data = _log(found.distances[:, found.k - 1], found.rounding)
-    in_map = _log(_radii(spaces.map, found.k), 0.0)
+    in_map = _log(_radii(spaces.map, found.k, threads), 0.0)
     if known.unit is None:
         in_data, in_map = _centred(in_data), _centred(in_map)
     else:
@@ -143,9 +149,9 @@ def _all_rows(found: Found) -> Neighborhoods:
     return Neighborhoods(rows, found.indices, found.distances, found.map_indices, unknown)
 
 
-def _radii(map_: Any, k: int) -> FloatArray:
+def _radii(map_: Any, k: int, threads: Threads) -> FloatArray:
     if map_.shape[1] > _MOST_AXES:
-        return map_neighbors(map_, k)[1][:, -1]
+        return map_neighbors(map_, k, threads)[1][:, -1]
     find: Any
     if isinstance(map_, np.ndarray):
         from dtsne.optimize._radii import neighbor_radii as find

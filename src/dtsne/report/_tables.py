@@ -14,7 +14,7 @@ from dtsne.labels._groups import names_array
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from dtsne.labels._groups import Labels
+    from dtsne.labels._groups import LabelArray as Labels
     from dtsne.runtime._typing import FloatArray, IntArray
 
 BoolArray: TypeAlias = npt.NDArray[np.bool_]

@@ -25,7 +25,7 @@ def drawn(n_axes, device, dtype=torch.float32):
 @both_ways
 @pytest.mark.parametrize("n_axes", [1, 2, 3])
 def test_points_are_taken_in_order(way, n_axes):
-    from dtsne.forces.fft import _arrange_torch as _arrange
+    from dtsne.forces.fft import _cells_torch as _arrange
 
     with going(way) as device:
         rng, tensor = drawn(n_axes, device)
@@ -45,7 +45,7 @@ def test_points_are_taken_in_order(way, n_axes):
 @both_ways
 @pytest.mark.parametrize("has_near", [True, False])
 def test_parts_are_joined_in_the_order_of_the_map(way, has_near):
-    from dtsne.forces.fft import _arrange_torch as _arrange
+    from dtsne.forces.fft import _cells_torch as _arrange
     from dtsne.forces.fft._plan import far_kernel
 
     with going(way) as device:

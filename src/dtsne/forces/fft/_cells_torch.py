@@ -8,19 +8,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 from torch import Tensor
 
 from dtsne.forces.fft._cells import BORDER
-from dtsne.runtime._triton import runs_triton
+from dtsne.forces.fft._plan import far_kernel
+from dtsne.runtime._triton import dispatch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 # A radix sort passes over the points once for each byte of a key.
-_MOST_SHORT = torch.iinfo(torch.int16).max
+_MAX_SHORT = torch.iinfo(torch.int16).max
+# A stencil reaches two nodes beyond the one before a point.
+EDGE = 2.01
 
 
 @dataclass(frozen=True)
@@ -54,14 +57,11 @@ def sort_into_cells(y: Tensor, origin: Tensor, width: float, counts: tuple[int, 
 
 def cells_of(y: Tensor, origin: Tensor, width: float, counts: tuple[int, ...]) -> Tensor:
     """Return the cell of each point, as the shortest integer that a sort is quick with."""
-    dtype = torch.int16 if prod(counts) < _MOST_SHORT else torch.int32
-    if runs_triton(y):
-        from dtsne.forces.fft._cells_triton import find_cells_triton
-
-        return find_cells_triton(y, origin, width, counts, dtype)
+    dtype = torch.int16 if prod(counts) < _MAX_SHORT else torch.int32
     return find_cells(y, origin, width, counts, dtype)
 
 
+@dispatch("_cells_triton")
 def find_cells(
     y: Tensor, origin: Tensor, width: float, counts: tuple[int, ...], dtype: torch.dtype
 ) -> Tensor:
@@ -75,3 +75,67 @@ def find_cells(
     for axis in range(len(counts) - 2, -1, -1):
         cells = cells * counts[axis] + along[:, axis]
     return cells.to(dtype)
+
+
+class SortedPoints(NamedTuple):
+    """The points in order of their cells."""
+
+    relative: Tensor  # (n, axes): coordinates, from the origin on
+    positions: Tensor  # (n, axes): in steps of the grid
+    scales: Tensor  # (n,)
+    weights: Tensor  # (n, nodes)
+
+
+@dispatch("_cells_triton")
+def arrange(
+    y: Tensor,
+    scales: Tensor,
+    weights: Tensor,
+    order: Tensor,
+    origin: Tensor,
+    spacing: float,
+    lengths: tuple[int, ...],
+) -> SortedPoints:
+    """Take the points in an order, as the grid and the near pairs want them.
+
+    Positions beyond the grid, of these lengths along the map's axes, are brought to its edge.
+    """
+    relative = (y - origin)[order]
+    last = torch.tensor(lengths, dtype=y.dtype, device=y.device) - EDGE
+    positions = torch.minimum(relative * (1.0 / spacing) + 1.0, last)
+    return SortedPoints(relative, positions, scales[order], weights[order])
+
+
+@dispatch("_cells_triton")
+def join(
+    far: Tensor, near: Tensor | None, scales: Tensor, order: Tensor, cutoff: float, spacing: float
+) -> Tensor:
+    """Add far and near part, and take the points' own share away, in the order of the map.
+
+    Parameters
+    ----------
+    far : Tensor of shape (n, 4)
+        Gradient along three axes, in steps of the grid, and value of the potential.
+    near : Tensor of shape (n, 4) or None
+        Forces, and Σ_j w u³; None without a cutoff.
+    scales : Tensor of shape (n,)
+        In the order of these.
+    order : Tensor of shape (n,)
+        Where each of these belongs.
+    cutoff, spacing : float
+
+    Returns
+    -------
+    Tensor of shape (n, 4)
+        Forces, and Σ_j w.
+    """
+    found = far.clone()
+    found[:, :3] *= -0.5 / spacing
+    if near is None:
+        found[:, 3] -= 1.0  # without a near part each point was summed along, and its w is 1
+    else:
+        found += near
+        found[:, 3] -= far_kernel(0.0, 2.0 * scales, cutoff)
+    in_order = torch.empty_like(found)
+    in_order[order] = found
+    return in_order

@@ -21,7 +21,7 @@ import torch
 from torch import Tensor
 
 from dtsne.forces.fft._kernels import STENCIL
-from dtsne.runtime._triton import runs_triton
+from dtsne.runtime._triton import dispatch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,16 +56,12 @@ def spread(
     n, n_nodes = weights.shape
     unit = 2.0 ** floor(_BITS - log2(max(n, 1) * largest))
     fixed = torch.zeros(n_nodes, *shape, dtype=torch.int64, device=weights.device)
-    if runs_triton(positions):
-        from dtsne.forces.fft._grid_triton import add_shares_triton
-
-        add_shares_triton(positions, weights, unit, fixed)
-    else:
-        add_shares(positions, weights, unit, fixed)
+    add_shares(positions, weights, unit, fixed)
     grid = torch.empty(fixed.shape, dtype=torch.float32, device=fixed.device)
     return torch.mul(fixed, 1.0 / unit, out=grid)
 
 
+@dispatch("_grid_triton")
 def gather(positions: Tensor, weights: Tensor, potentials: Tensor) -> Tensor:
     """Gradient, in steps of the grid, and value of the potential that each point feels.
 
@@ -81,11 +77,17 @@ def gather(positions: Tensor, weights: Tensor, potentials: Tensor) -> Tensor:
     Tensor of shape (n, 4), float32
         Gradient along three axes of the map, and value.
     """
-    if runs_triton(positions):
-        from dtsne.forces.fft._grid_triton import gather_triton
-
-        return gather_triton(positions, weights, potentials)
-    return gather_torch(positions, weights, potentials)
+    n_axes = positions.shape[1]
+    found = torch.zeros(len(positions), 4, dtype=torch.float32, device=weights.device)
+    flat = potentials.reshape(len(potentials), -1)
+    for part in _chunks(positions, weights):
+        nodes, splines, slopes = _stencils(positions[part], potentials.shape[1:])
+        felt = sum(weights[part, a, None] * flat[a, nodes] for a in range(len(flat)))
+        for axis in range(n_axes):
+            along = [*splines[:axis], slopes[axis], *splines[axis + 1 :]]
+            found[part, axis] = (_over_stencil(along) * felt).sum(dim=1)
+        found[part, 3] = (_over_stencil(splines) * felt).sum(dim=1)
+    return found
 
 
 def convolve(grid: Tensor, spectra: Tensor, padded: tuple[int, ...]) -> Tensor:
@@ -113,17 +115,9 @@ def convolve(grid: Tensor, spectra: Tensor, padded: tuple[int, ...]) -> Tensor:
     return part
 
 
+@dispatch("_grid_triton")
 def multiply_spectra(spectra: Tensor, charges: Tensor, factor: float) -> Tensor:
     """Σ_b K_ab · charge_b · factor at every frequency; K is symmetric and given once a pair."""
-    if runs_triton(charges):
-        from dtsne.forces.fft._grid_triton import multiply_spectra_triton
-
-        return multiply_spectra_triton(spectra, charges, factor)
-    return multiply_spectra_torch(spectra, charges, factor)
-
-
-def multiply_spectra_torch(spectra: Tensor, charges: Tensor, factor: float) -> Tensor:
-    """Multiply by PyTorch alone, on any device."""
     felt = torch.zeros_like(charges)
     pairs = combinations_with_replacement(range(len(charges)), 2)
     for spectrum, (a, b) in zip(spectra, pairs, strict=True):
@@ -133,6 +127,7 @@ def multiply_spectra_torch(spectra: Tensor, charges: Tensor, factor: float) -> T
     return felt.mul_(factor)
 
 
+@dispatch("_grid_triton")
 def add_shares(positions: Tensor, weights: Tensor, unit: float, fixed: Tensor) -> None:
     """Add the points' shares of the nodes, in fixed point, to a grid of integers."""
     flat = fixed.view(len(fixed), -1)
@@ -143,21 +138,6 @@ def add_shares(positions: Tensor, weights: Tensor, unit: float, fixed: Tensor) -
             flat[a].index_add_(
                 0, nodes.ravel(), (shares * weights[part, a, None]).to(torch.int64).ravel()
             )
-
-
-def gather_torch(positions: Tensor, weights: Tensor, potentials: Tensor) -> Tensor:
-    """Gather by PyTorch alone, on any device."""
-    n_axes = positions.shape[1]
-    found = torch.zeros(len(positions), 4, dtype=torch.float32, device=weights.device)
-    flat = potentials.reshape(len(potentials), -1)
-    for part in _chunks(positions, weights):
-        nodes, splines, slopes = _stencils(positions[part], potentials.shape[1:])
-        felt = sum(weights[part, a, None] * flat[a, nodes] for a in range(len(flat)))
-        for axis in range(n_axes):
-            along = [*splines[:axis], slopes[axis], *splines[axis + 1 :]]
-            found[part, axis] = (_over_stencil(along) * felt).sum(dim=1)
-        found[part, 3] = (_over_stencil(splines) * felt).sum(dim=1)
-    return found
 
 
 def _chunks(positions: Tensor, weights: Tensor) -> Iterator[slice]:

@@ -26,7 +26,7 @@ _BLOCKS = {1: 128, 2: 32, 3: 8}
 _FREQUENCIES = 512
 
 
-def add_shares_triton(positions: Tensor, weights: Tensor, unit: float, fixed: Tensor) -> None:
+def add_shares(positions: Tensor, weights: Tensor, unit: float, fixed: Tensor) -> None:
     """Add the points' shares of the nodes, in fixed point, to a grid of integers."""
     n, n_axes = positions.shape
     block = _BLOCKS[n_axes]
@@ -36,7 +36,7 @@ def add_shares_triton(positions: Tensor, weights: Tensor, unit: float, fixed: Te
     )  # fmt: skip
 
 
-def gather_triton(positions: Tensor, weights: Tensor, potentials: Tensor) -> Tensor:
+def gather(positions: Tensor, weights: Tensor, potentials: Tensor) -> Tensor:
     """Gather the gradient and the value of the potential that each point feels."""
     n, n_axes = positions.shape
     block = _BLOCKS[n_axes]
@@ -51,7 +51,7 @@ def gather_triton(positions: Tensor, weights: Tensor, potentials: Tensor) -> Ten
     return found
 
 
-def multiply_spectra_triton(spectra: Tensor, charges: Tensor, factor: float) -> Tensor:
+def multiply_spectra(spectra: Tensor, charges: Tensor, factor: float) -> Tensor:
     """Σ_b K_ab · charge_b · factor at every frequency; K is symmetric and given once a pair."""
     charges = charges.contiguous()
     felt = torch.empty_like(charges)

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from dtsne.forces.fft._cells import BORDER
-from dtsne.runtime._triton import runs_triton
+from dtsne.runtime._triton import dispatch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _CHUNK, _TILE = 4096, 256
 
 
+@dispatch("_near_triton")
 def sum_near(y: Tensor, s: Tensor, cells: Cells, cutoff: float) -> Tensor:
     """Sum w u³ over the pairs nearer than the cutoff.
 
@@ -36,15 +37,6 @@ def sum_near(y: Tensor, s: Tensor, cells: Cells, cutoff: float) -> Tensor:
     Tensor of shape (n, 4), float32
         Force along three axes, −½ ∇ Σ_j w u³, and Σ_j w u³.
     """
-    if runs_triton(y):
-        from dtsne.forces.fft._near_triton import sum_near_triton
-
-        return sum_near_triton(y, s, cells, cutoff)
-    return sum_near_torch(y, s, cells, cutoff)
-
-
-def sum_near_torch(y: Tensor, s: Tensor, cells: Cells, cutoff: float) -> Tensor:
-    """Sum the same by PyTorch alone, on any device."""
     # In units of the cutoff: float32 would not hold its fourth power in all maps.
     y, s = y / cutoff, (s / cutoff).to(torch.float32)
     found = torch.zeros(len(s), 4, dtype=torch.float32, device=y.device)

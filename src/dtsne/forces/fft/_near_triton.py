@@ -37,7 +37,7 @@ _SPAN = 8
 _SLICES = {1: 8, 2: 1, 3: 1}
 
 
-def sum_near_triton(y: Tensor, s: Tensor, cells: Cells, cutoff: float) -> Tensor:
+def sum_near(y: Tensor, s: Tensor, cells: Cells, cutoff: float) -> Tensor:
     """Sum forces and w u³ over the pairs nearer than the cutoff."""
     n, n_axes = y.shape
     slices = _SLICES[n_axes]

@@ -9,9 +9,8 @@ import numpy as np
 import torch
 
 from dtsne.forces._engine_torch import four_numbers
-from dtsne.forces._exact_torch import exact_repulsion, repulsion_of_rows
-from dtsne.forces.fft._arrange_torch import arrange, join
-from dtsne.forces.fft._cells_torch import cells_of, count_cells, sort_into_cells
+from dtsne.forces._exact_torch import exact_repulsion
+from dtsne.forces.fft._cells_torch import arrange, cells_of, count_cells, join, sort_into_cells
 from dtsne.forces.fft._controller import PlannedRepulsion, Sampled
 from dtsne.forces.fft._grid_torch import convolve, gather, spread
 from dtsne.forces.fft._kernels import STENCIL
@@ -113,7 +112,7 @@ class TorchFftRepulsion(PlannedRepulsion):
     def _truth(self, rows: IntArray, coordinates: Any, scales: Any) -> Sampled:
         points = four_numbers(coordinates, scales)
         chosen = torch.as_tensor(rows, device=points.device)
-        forces, sums = repulsion_of_rows(chosen, points, n_axes=self._n_components)
+        forces, sums = exact_repulsion(points, chosen, n_axes=self._n_components)
         used = forces[:, : self._n_components].double().T
         return Sampled(used.cpu().numpy(), sums.double().cpu().numpy())
 
