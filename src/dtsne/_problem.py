@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtsne._embedding import kept_lists
+from dtsne._embedding import first_neighbors
 from dtsne.affinity._base import floor_sigmas
 from dtsne.data._base import needed_neighbors
 from dtsne.data._duplicates import spread_duplicates
@@ -15,14 +16,14 @@ from dtsne.neighbors._base import NeighborIndex
 from dtsne.neighbors._reorder import inverse_of
 from dtsne.optimize._calibration import Calibration
 from dtsne.runtime._arrays import median, to_host
-from dtsne.runtime._threads import current_threads
 
 if TYPE_CHECKING:
     from dtsne._backend import Backend
     from dtsne._config import CalibrationPlan
-    from dtsne._embedding import Lists
+    from dtsne._embedding import NeighborLists
     from dtsne.data._base import Data
     from dtsne.runtime._progress import Progress
+    from dtsne.runtime._threads import Threads
     from dtsne.runtime._typing import FloatArray, IntArray
 
 
@@ -31,7 +32,7 @@ class Problem:
     """What is to be minimised, for the points in an order of its own."""
 
     data: Data  # in the order of the user, copies moved apart
-    lists: Lists | None  # the nearest neighbours, copies where they were, if they are kept
+    lists: NeighborLists | None  # the nearest neighbours, copies where they were, if they are kept
     order: IntArray | None  # the row of the data that each point is; None if they are in order
     affinities: Any
     sigmas: Any
@@ -57,8 +58,11 @@ def state_problem(
     dense: bool,
     density_scale: float,
     plan: CalibrationPlan | None,
+    max_exact_neighbors: int | None = None,
+    recall: float | None = None,
     progress: Progress,
     backend: Backend,
+    threads: Threads,
 ) -> Problem:
     """Find neighbours, σ and P, over all pairs or over neighbours.
 
@@ -67,20 +71,20 @@ def state_problem(
     """
     n = len(data)
     n_neighbors = needed_neighbors(perplexity, n)
-    threads = current_threads()
     with progress.phase("neighbours"):
-        index = NeighborIndex.build(data, threads=threads)
-        indices, distances, recall = index.neighbors(n_neighbors)
-        del index
-        lists = kept_lists(data, indices, distances, recall, perplexity)
-        spread = spread_duplicates(data, distances, perplexity)
+        build = partial(
+            NeighborIndex.build, threads=threads, max_exact=max_exact_neighbors, recall=recall
+        )
+        found: tuple[Any, Any, float] = build(data).neighbors(n_neighbors)
+        lists = first_neighbors(data, *found, perplexity)
+        spread = spread_duplicates(data, found[1], perplexity)
         moved = np.zeros(n, bool)
         if spread is not None:
             data, rows = spread
             moved[rows] = True
-            index = NeighborIndex.build(data, threads=threads)
-            indices, distances, recall = index.neighbors(n_neighbors)
-            del index
+            found = build(data).neighbors(n_neighbors)
+        indices, distances, found_share = found
+        del found
     with progress.phase("affinities"):
         order = None
         if not dense:
@@ -88,15 +92,15 @@ def state_problem(
         # Squares of float32 in a unit of their own: in that of the data they may be too small.
         length = 1.0 if dense else float(median(distances[:, -1]))
         squared = data.squared_distances(threads) if dense else backend.squared(distances, length)
-        found = length * backend.find_sigmas(squared, perplexity, skip_diagonal=dense)
-        unit = float(median(found[found > 0]))
-        sigmas = floor_sigmas(found, unit)
-        at_bound = to_host(sigmas > found) | (moved if order is None else moved[order])
+        searched = length * backend.find_sigmas(squared, perplexity, skip_diagonal=dense)
+        unit = float(median(searched[searched > 0]))
+        sigmas = floor_sigmas(searched, unit)
+        at_bound = to_host(sigmas > searched) | (moved if order is None else moved[order])
         scales = (sigmas / unit) ** density_scale
         calibration = None
         if plan is not None:
             calibration = Calibration.from_neighbors(
-                plan, indices, distances, scales,  # type: ignore[arg-type]
+                plan, indices, distances, scales,
                 perplexity=perplexity, density_scale=density_scale
             )  # fmt: skip
         del distances
@@ -115,5 +119,5 @@ def state_problem(
         at_bound=at_bound,
         scales=scales,
         calibration=calibration,
-        recall=recall,
+        recall=found_share,
     )

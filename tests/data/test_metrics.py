@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from fit_support import fitted
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
@@ -78,8 +79,7 @@ def test_same_as_precomputed(positive, rng, metric):
 
 
 @pytest.mark.parametrize("metric", ["manhattan", "jaccard"])
-def test_same_over_neighbors_as_the_graph_of_them(positive, rng, metric, monkeypatch):
-    monkeypatch.setattr("dtsne._embed.MAX_DENSE", 50)
+def test_same_over_neighbors_as_the_graph_of_them(positive, rng, metric):
     X = data_for(metric, positive, rng)
     D = reference(X, metric)
     np.fill_diagonal(D, np.inf)
@@ -88,7 +88,7 @@ def test_same_over_neighbors_as_the_graph_of_them(positive, rng, metric, monkeyp
     start = rng.normal(size=(120, 2))
     # A few steps: over neighbours all is in float32, and a descent makes more of its last digits.
     few = {**QUICK, "init": start, "method": "exact", "max_iter": 5}
-    searched = DTSNE(metric=metric, **few).fit(X)
+    searched = fitted(X, metric=metric, max_dense=50, **few)
     given_ones = DTSNE(neighbors=pair, **few).fit(X)
     np.testing.assert_allclose(searched.sigma_, given_ones.sigma_, rtol=1e-6)
     np.testing.assert_allclose(searched.embedding_, given_ones.embedding_, atol=1e-5)
@@ -243,21 +243,18 @@ def test_what_cannot_be_used_is_refused(two_clusters):
 
 
 def test_many_points_without_pynndescent(two_clusters, monkeypatch):
-    monkeypatch.setattr("dtsne.neighbors._base.MAX_EXACT_NEIGHBORS", 100)
     monkeypatch.setitem(sys.modules, "pynndescent", None)
     with pytest.raises(MissingPackageError, match=r"pip install dtsne\[metrics\]") as error:
-        DTSNE(metric="manhattan", **QUICK).fit(two_clusters)
+        fitted(two_clusters, metric="manhattan", max_exact_neighbors=100, **QUICK)
     assert error.value.package == "pynndescent"
-    DTSNE(metric="manhattan", **QUICK).fit(two_clusters[:100])
+    fitted(two_clusters[:100], metric="manhattan", max_exact_neighbors=100, **QUICK)
 
 
 # --- many points ---
 
 
 @pytest.fixture(name="many")
-def as_if_many(monkeypatch, rng):
-    monkeypatch.setattr("dtsne.neighbors._base.MAX_EXACT_NEIGHBORS", 200)
-    monkeypatch.setattr("dtsne._embed.MAX_DENSE", 200)
+def as_if_many(rng):
     centres = 5 * rng.normal(size=(5, 6))
     return centres[rng.integers(5, size=1500)] + rng.normal(size=(1500, 6))
 
@@ -272,7 +269,8 @@ def test_pynndescent_finds_the_neighbors(many, capfd):
     many[7] = many[3]
     many += 1e5  # which float32 would not survive
     parameters = {"metric": "manhattan", "perplexity": 10.0, "max_iter": 20, "tol": 0.0}
-    one, two = (DTSNE(n_jobs=j, **parameters).fit(many) for j in (1, 2))
+    parameters |= {"max_dense": 200, "max_exact_neighbors": 200}
+    one, two = (fitted(many, n_jobs=j, **parameters) for j in (1, 2))
     np.testing.assert_array_equal(one.embedding_, two.embedding_)
     assert 0.99 <= one.neighbor_recall_ <= 1.0
     assert numba.get_num_threads() == threads

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from fit_support import fitted
 
 from dtsne import DTSNE
 from dtsne.data._points import Points
@@ -75,11 +76,10 @@ def test_same_bits_for_any_number_of_threads(points, search):
         np.testing.assert_array_equal(a, b)
 
 
-def test_estimator_keeps_the_recall(points, monkeypatch):
+def test_estimator_keeps_the_recall(points):
     assert DTSNE(perplexity=10.0, max_iter=20, tol=0.0).fit(points[:500]).neighbor_recall_ == 1.0
-    monkeypatch.setattr("dtsne.neighbors._base.MAX_EXACT_NEIGHBORS", 1000)
-    monkeypatch.setattr("dtsne._embed.MAX_DENSE", 1000)
-    model = DTSNE(perplexity=10.0, max_iter=20, tol=0.0).fit(points)
+    few = {"max_dense": 1000, "max_exact_neighbors": 1000}
+    model = fitted(points, perplexity=10.0, max_iter=20, tol=0.0, **few)
     assert 0.99 <= model.neighbor_recall_ <= 1.0
 
 

@@ -18,7 +18,7 @@ from dtsne.cli._outputs import STDOUT
 from dtsne.cli._pages import page_of
 from dtsne.cli._signals import stop_code
 from dtsne.cli._verbosity import print_result, printable
-from dtsne.io._formats import WRITTEN
+from dtsne.io._files import WRITTEN
 from dtsne.labels._format import renamed
 from dtsne.runtime._devices import device_for
 from dtsne.runtime._errors import DataError

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dtsne.cli._numbers import check_size
-from dtsne.io._map_files import find_map
+from dtsne.io import _maps
 from dtsne.report import PointTable
 from dtsne.scanpy._layout import in_obs
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from dtsne.io._map_files import FoundMap
     from dtsne.io._options import ReadOptions
     from dtsne.io._table import Field, TextArray
     from dtsne.runtime._typing import FloatArray, IntArray
@@ -80,17 +79,16 @@ class MapFile:
 
 
 def read_map(path: Path, options: ReadOptions, likely_id: str | None = None) -> MapFile:
-    """Read a map that `embed` or another tool wrote; see `find_map`."""
-    found = find_map(path, options, likely_id)
-    check_size(found.Y, path)
-    account = _account_of(found)
-    columns = found.columns if account else _told_apart(found.columns)
-    return MapFile(found.Y, found.ids, columns, account, found.categories)
+    """Read a map that `embed` or another tool wrote; see `dtsne.io._maps.read_map`."""
+    table, name = _maps.read_map(path, options, likely_id)
+    check_size(table.X, path)
+    account = _account_of(table.fields, name or "")
+    columns = table.fields if account else _told_apart(table.fields)
+    return MapFile(np.asarray(table.X), table.ids, columns, account, table.categories)
 
 
-def _account_of(found: FoundMap) -> dict[str, Field]:
-    """Return the columns that speak of the map that was found, and of no other."""
-    name = found.name or ""
+def _account_of(columns: dict[str, Field], name: str) -> dict[str, Field]:
+    """Return the columns that are the report of the map of this name, and of no other."""
     key = name.removeprefix("X_")
     if key != name:  # in AnnData, the names of the columns begin with that of the map
         named = {column: in_obs(column, key) for column in _OF_ACCOUNT}
@@ -98,9 +96,7 @@ def _account_of(found: FoundMap) -> dict[str, Field]:
         named = {column: column for column in _OF_ACCOUNT}
     else:
         return {}
-    account = {
-        column: found.columns[there] for column, there in named.items() if there in found.columns
-    }
+    account = {column: columns[there] for column, there in named.items() if there in columns}
     if key != _OURS and "sigma_at_bound" not in account:
         account.pop("sigma", None)  # of another tool, which means something else by the word
     return account

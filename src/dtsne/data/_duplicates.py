@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dtsne.runtime._arrays import copy_of, like, median, to_host
+from dtsne.runtime._arrays import asarray_like, clone, median, to_host
 from dtsne.runtime._errors import DataError, UserNotice
 from dtsne.runtime._logging import warn
 
 if TYPE_CHECKING:
     from dtsne.data._base import Data
-    from dtsne.runtime._typing import AnyArray, FloatArray, IntArray
+    from dtsne.runtime._typing import AnyArray, Array, FloatArray, IntArray
 
 # The radius that duplicates are given, as a share of a typical one.
 _DUPLICATE_RADIUS = 0.005
@@ -83,7 +83,7 @@ def spread_duplicates(
     return data.with_offsets(offsets), rows
 
 
-def spread_initial_duplicates(start: AnyArray, scales: AnyArray, perplexity: float) -> AnyArray:
+def spread_initial_duplicates(start: Array, scales: Array, perplexity: float) -> Array:
     """Spread points that start on the same spot, as wide as a cluster of their number would be.
 
     Left on one spot they would not only stay there, as nothing tells them apart: each pair of them
@@ -98,8 +98,9 @@ def spread_initial_duplicates(start: AnyArray, scales: AnyArray, perplexity: flo
     width = np.where(size > 1, to_host(scales[rows]) * np.sqrt(size / perplexity), 0.0)
     # Always the same: the user's seed is for what is meant to be random.
     noise = np.random.default_rng(0).normal(size=start.shape)
-    moved: AnyArray = copy_of(start)
-    moved[rows] = like(shared + width[:, np.newaxis] * noise[rows], start)
+    moved = clone(start)
+    spread = shared + width[:, np.newaxis] * noise[rows]
+    moved[rows] = asarray_like(spread, start)  # type: ignore[assignment]  # of one kind
     return moved
 
 

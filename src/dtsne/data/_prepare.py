@@ -79,7 +79,7 @@ def with_centred_rows(X: AnyArray) -> AnyArray:
     """Subtract the mean of each row: the cosine distance is then that of correlation."""
     xp = namespace_of(X)
     # Before the means are subtracted, which leave rounding of a constant row.
-    if not (xp.amax(X, axis=1) > xp.amin(X, axis=1)).all():
+    if not (xp.max(X, axis=1) > xp.min(X, axis=1)).all():
         raise DataError(
             "X has rows with the same value in all columns, which correlate with nothing",
             f"drop them or use {setting('metric', 'euclidean')}",
@@ -177,7 +177,7 @@ def _extents(X: Matrix) -> tuple[FloatArray, FloatArray]:
     if issparse(X):
         return X.min(axis=0).toarray().ravel(), X.max(axis=0).toarray().ravel()
     xp = namespace_of(X)
-    return to_host(xp.amin(X, axis=0)), to_host(xp.amax(X, axis=0))
+    return to_host(xp.min(X, axis=0)), to_host(xp.max(X, axis=0))
 
 
 def _in_own_unit(X: Matrix) -> tuple[Matrix, float]:

@@ -17,12 +17,12 @@ from dtsne.runtime._arrays import like, to_host
 from dtsne.runtime._errors import ParameterError, setting
 from dtsne.runtime._kinds import on_host
 from dtsne.runtime._logging import warn
-from dtsne.runtime._threads import current_threads
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from dtsne.data._base import Data
+    from dtsne.runtime._threads import Threads
     from dtsne.runtime._typing import FloatArray
 
 # The paper starts from principal components shrunk to this standard deviation.
@@ -59,9 +59,9 @@ def check_initialisation(init: ArrayLike, n: int, n_components: int) -> FloatArr
     return start
 
 
-def principal_start(data: Data, n_components: int, unit: float) -> Any | None:
+def principal_start(data: Data, n_components: int, unit: float, threads: Threads) -> Any | None:
     """Principal components in units of σ; None for data without coordinates."""
-    components: Any = data.principal_axes(n_components, current_threads())
+    components: Any = data.principal_axes(n_components, threads)
     if components is None:
         return None
     axes = components / unit
