@@ -95,7 +95,7 @@ def with_unit_rows(X: AnyArray) -> AnyArray:
     from sklearn.utils.extmath import row_norms
 
     on_host = issparse(X) or isinstance(X, np.ndarray)
-    lengths = row_norms(X) if on_host else namespace_of(X).linalg.vector_norm(X, dim=1)
+    lengths = row_norms(X) if on_host else namespace_of(X).linalg.vector_norm(X, axis=1)
     if not lengths.all():
         raise DataError(
             "X has rows of zeros, which have no direction",
