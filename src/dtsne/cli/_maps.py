@@ -10,7 +10,7 @@ import numpy as np
 from dtsne.cli._numbers import check_size
 from dtsne.io import _maps
 from dtsne.report import PointTable
-from dtsne.scanpy._layout import in_obs
+from dtsne.report._anndata import Keys
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,7 +23,7 @@ _OURS = "dtsne"
 # What `quality --points` calls the map that it judged, whoever made it.
 JUDGED = "map"
 _OF_ACCOUNT = tuple(f.name for f in fields(PointTable) if f.name != "label")
-_ACCOUNT_NAMES = frozenset({*_OF_ACCOUNT, *map(in_obs, _OF_ACCOUNT)})
+_ACCOUNT_NAMES = frozenset({*_OF_ACCOUNT, *map(Keys(_OURS).obs, _OF_ACCOUNT)})
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +91,7 @@ def _account_of(columns: dict[str, Field], name: str) -> dict[str, Field]:
     """Return the columns that are the report of the map of this name, and of no other."""
     key = name.removeprefix("X_")
     if key != name:  # in AnnData, the names of the columns begin with that of the map
-        named = {column: in_obs(column, key) for column in _OF_ACCOUNT}
+        named = {column: Keys(key).obs(column) for column in _OF_ACCOUNT}
     elif name in (_OURS, JUDGED):
         named = {column: column for column in _OF_ACCOUNT}
     else:
@@ -106,4 +106,5 @@ def _told_apart(columns: dict[str, Field]) -> dict[str, Field]:
     """Return columns in which those of our account, if our map lies beside, bear our name."""
     if not {_OURS, f"{_OURS}_1"}.intersection(columns):
         return columns
-    return {in_obs(n) if n in _OF_ACCOUNT else n: column for n, column in columns.items()}
+    keys = Keys(_OURS)
+    return {keys.obs(n) if n in _OF_ACCOUNT else n: column for n, column in columns.items()}

@@ -6,11 +6,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import torch
+from torch.utils.dlpack import from_dlpack
 
 from dtsne.data._base import Data, group_equal_rows
 from dtsne.data._pca_torch import principal_components
 from dtsne.data._points import Points
-from dtsne.runtime._device_torch import as_tensor, free_memory
+from dtsne.runtime._devices import free_memory
 from dtsne.runtime._errors import DataError, DataTypeError
 from dtsne.runtime._memory import shortage
 
@@ -129,6 +130,11 @@ class HostData(Data):
         return None if axes is None else torch.as_tensor(axes, device=self.device)
 
 
+def as_tensor(X: object) -> Tensor:
+    """Take an array of another library as a tensor that shares its memory."""
+    return X if isinstance(X, torch.Tensor) else from_dlpack(X)
+
+
 def to_device(X: FloatArray | Tensor, device: torch.device) -> Tensor:
     """Bring X to a device in float64 if that is what it is, and else in float32."""
     free = free_memory(device)
@@ -156,7 +162,7 @@ def reduced(points: Tensor, n_pcs: int | None) -> Tensor:
 
 def check_tensor(X: object, min_points: int) -> Tensor:
     """Reject what cannot be mapped, as scikit-learn does for arrays of the host."""
-    tensor: Tensor = as_tensor(X)
+    tensor = as_tensor(X)
     if tensor.layout != torch.strided:
         raise DataTypeError(
             f"X is a tensor of layout {tensor.layout}, which must be dense",

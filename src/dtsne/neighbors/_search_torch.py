@@ -33,8 +33,7 @@ from dtsne.neighbors._ivf_torch import (
 )
 from dtsne.neighbors._keys_torch import NO_KEY, keys_of, nearest_of_all, surely_nearest, unpack
 from dtsne.neighbors._recall import share_found
-from dtsne.runtime._device_torch import free_memory
-from dtsne.runtime._session_torch import on_its_device, working_on
+from dtsne.runtime._devices import free_memory, on_its_device, working_on
 from dtsne.runtime._triton import runs_triton
 
 if TYPE_CHECKING:

@@ -24,9 +24,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from dtsne._version import __version__
-from dtsne.runtime._arrays import like, to_host
+from dtsne.runtime._arrays import is_tensor, like, to_host
 from dtsne.runtime._atomic import atomic_write, check_writable
-from dtsne.runtime._kinds import is_tensor
 from dtsne.runtime._logging import warn
 
 if TYPE_CHECKING:

@@ -11,10 +11,9 @@ import numpy as np
 
 from dtsne._config import EUCLIDEAN_METRICS
 from dtsne.labels._groups import group_by
-from dtsne.runtime._arrays import namespace_of
+from dtsne.runtime._arrays import is_tensor, namespace_of
 from dtsne.runtime._devices import device_for
 from dtsne.runtime._errors import DataError, DataTypeError
-from dtsne.runtime._kinds import is_tensor
 from dtsne.runtime._parameters import Parameter
 from dtsne.runtime._threads import open_threads
 
@@ -219,10 +218,11 @@ def _check_points(values: ArrayLike, name: str, device: torch.device | None) -> 
 def _as_numbers(values: ArrayLike, name: str, device: torch.device | None) -> AnyArray:
     """Return an array, or a tensor on a device, in float64."""
     if device is not None and is_tensor(values):
-        from dtsne.runtime._device_torch import as_tensor
+        from dtsne.data._points_torch import as_tensor
 
-        raw = as_tensor(values).detach()
-        is_real = not raw.is_complex()
+        tensor = as_tensor(values).detach()
+        raw: AnyArray = tensor
+        is_real = not tensor.is_complex()
     else:
         raw = np.asarray(values)
         is_real = raw.dtype.kind in "biufO"
@@ -237,5 +237,4 @@ def _as_numbers(values: ArrayLike, name: str, device: torch.device | None) -> An
         import torch
 
         raw = torch.as_tensor(raw, dtype=torch.float64, device=device)
-    numbers: AnyArray = raw
-    return numbers
+    return raw

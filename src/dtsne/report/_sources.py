@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dtsne.quality._inputs import Spaces, check_spaces
+from dtsne.runtime._arrays import on_host
 from dtsne.runtime._devices import device_for
-from dtsne.runtime._kinds import on_host
 from dtsne.runtime._threads import current_threads
 
 if TYPE_CHECKING:
