@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -16,15 +16,32 @@ if TYPE_CHECKING:
     from typing import TypeGuard
 
     from numpy.typing import NDArray
-    from scipy.sparse import csr_matrix
 
-    from dtsne.runtime._typing import FloatArray
+    from dtsne.runtime._typing import FloatArray, IntArray
 
     # Text is kept as objects of str: one long text among many short ones would make numpy's own
     # type of text, whose cells are all equally wide, as large as the number of rows times it.
     TextArray: TypeAlias = NDArray[np.object_]
     Field: TypeAlias = NDArray[Any]
-    Matrix: TypeAlias = FloatArray | csr_matrix
+    Matrix: TypeAlias = "FloatArray | SparseMatrix"
+
+
+class SparseMatrix(Protocol):
+    """A `scipy.sparse.csr_matrix`, as far as it is used; scipy has no types."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    data: FloatArray
+    indices: IntArray
+    indptr: IntArray
+
+    def __getitem__(self, key: tuple[slice, list[int]]) -> SparseMatrix: ...
+
+    def astype(self, dtype: np.dtype[Any]) -> SparseMatrix:
+        """Return it with numbers of another type."""
+
+    def toarray(self) -> FloatArray:
+        """Return it as a dense array."""
 
 
 @dataclass(frozen=True, eq=False)  # eq: two arrays have no single truth value
@@ -120,7 +137,7 @@ def _kind(column: Field | None) -> str:
     return "-" if column is None else column.dtype.kind
 
 
-def is_sparse(X: Matrix) -> TypeGuard[csr_matrix]:
+def is_sparse(X: Matrix) -> TypeGuard[SparseMatrix]:
     """Whether a matrix is sparse, without importing scipy."""
     return hasattr(X, "indptr")
 

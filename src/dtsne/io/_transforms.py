@@ -12,13 +12,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import ArrayLike
-    from scipy.sparse import sparray, spmatrix
 
-    from dtsne.io._table import Matrix
+    from dtsne.io._table import Matrix, SparseMatrix
     from dtsne.runtime._typing import FloatArray
 
 
-def log1p(X: ArrayLike | spmatrix | sparray) -> Matrix:
+def log1p(X: ArrayLike | SparseMatrix) -> Matrix:
     """Return log(1 + X), the usual transform of counts.
 
     Parameters
@@ -39,7 +38,7 @@ def log1p(X: ArrayLike | spmatrix | sparray) -> Matrix:
     return _transformed(X, _log1p)
 
 
-def arcsinh(X: ArrayLike | spmatrix | sparray, cofactor: float = 5.0) -> Matrix:
+def arcsinh(X: ArrayLike | SparseMatrix, cofactor: float = 5.0) -> Matrix:
     """Return arcsinh(X / cofactor), the usual transform of intensities in cytometry.
 
     Parameters
@@ -76,7 +75,7 @@ def _log1p(values: FloatArray) -> FloatArray:
 
 
 def _transformed(
-    X: ArrayLike | spmatrix | sparray, transform: Callable[[FloatArray], FloatArray]
+    X: ArrayLike | SparseMatrix, transform: Callable[[FloatArray], FloatArray]
 ) -> Matrix:
     """Transform the values; as 0 stays 0, of a sparse matrix only those that are stored."""
     if not hasattr(X, "tocsr"):
