@@ -63,8 +63,8 @@ def written(path: Path, n: int) -> float:
     }
     ids = [f"point-{i:06d}" for i in range(n)]
     begin = perf_counter()
-    maps, account = {"t-SNE": even, "dtSNE": wide}, {"unit": {"dtSNE": 1.0}}
-    write_page(path, maps, columns, ids=ids, account=account)
+    maps, report = {"t-SNE": even, "dtSNE": wide}, {"unit": {"dtSNE": 1.0}}
+    write_page(path, maps, columns, ids=ids, report=report)
     return perf_counter() - begin
 
 

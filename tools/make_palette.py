@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dtsne.plots._palette import DARK, LIGHT, MAX_GROUPS, Ground, rgb, to_linear
+from dtsne.plots._palette import DARK, LIGHT, MAX_GROUPS, Ground, hex_to_rgb, to_linear
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -97,7 +97,7 @@ def make_palette(ground: Ground, n: int = MAX_GROUPS) -> tuple[str, ...]:
         return nearest
 
     chosen = list(_FIRST[ground])
-    avoided = rgb([*chosen, ground.missing, ground.other, ground.color])
+    avoided = hex_to_rgb([*chosen, ground.missing, ground.other, ground.color])
     nearest = np.min([distances(c) for c in avoided], axis=0)
     while len(chosen) < n:
         best = candidates[nearest.argmax()]
@@ -108,7 +108,7 @@ def make_palette(ground: Ground, n: int = MAX_GROUPS) -> tuple[str, ...]:
 
 def min_distance(colors: Iterable[str], vision: str = "normal") -> float:
     """Return the distance, in CIE Lab, of the two colours that are most alike."""
-    points = lab(rgb(colors), vision)
+    points = lab(hex_to_rgb(colors), vision)
     first, second = np.triu_indices(len(points), 1)
     return float(np.linalg.norm(points[first] - points[second], axis=1).min())
 

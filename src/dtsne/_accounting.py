@@ -12,7 +12,7 @@ from dtsne.data._base import needed_neighbors
 from dtsne.data._metrics import METRICS
 from dtsne.runtime._arrays import to_host
 from dtsne.runtime._digest import fingerprint, same_data
-from dtsne.runtime._threads import limited_threads, resolve_n_jobs
+from dtsne.runtime._threads import open_threads
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -87,7 +87,7 @@ class AccountMixin:
             at_bound=kept.at_bound,
             perplexity=model.perplexity_,
         )
-        with limited_threads(resolve_n_jobs(model.n_jobs)):
+        with open_threads(model.n_jobs) as threads:
             data = self._data_of_fit(X)
             source = source_of(
                 data,
@@ -96,7 +96,7 @@ class AccountMixin:
                 lists=kept.lists if data is kept.data else None,
                 n_searched=needed_neighbors(model.perplexity_, len(data)),
             )
-            return account_from(source, asked, known)
+            return account_from(source, asked, known, threads)
 
     def explore(
         self,

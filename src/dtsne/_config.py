@@ -110,7 +110,7 @@ _TABLE = (
     ),
     Parameter(
         "density_scale", "float", 1.0,
-        "Exponent on σ in the kernel of the map. 1 keeps densities (dtSNE), 0 gives every "
+        "Exponent on σ in the kernel of the map: 1 keeps densities (dtSNE), 0 gives every "
         "neighbourhood the same size (the kernel of t-SNE), values between interpolate.",
         group="Method", flag="--density-scale", kind=float, minimum=0,
     ),
@@ -145,9 +145,10 @@ _TABLE = (
     ),
     Parameter(
         "n_pcs", "int or None", 50,
-        "Number of principal components to which the data is reduced first; None for the data as "
-        "it is. Sparse data is reduced by a truncated SVD. Only for Euclidean distances, which "
-        "those of \"cosine\" and \"correlation\" are too: other metrics use the data as it is.",
+        "Number of principal components to which the data is reduced first; "
+        f"{setting('n_pcs', None)} uses the data as it is. Sparse data is reduced by a truncated "
+        "SVD. Only for Euclidean distances, which those of \"cosine\" and \"correlation\" "
+        "are too: other metrics use the data as it is.",
         group="Input", flag="--n-pcs", kind=int, minimum=1, optional=True,
     ),
     Parameter(
@@ -161,7 +162,7 @@ _TABLE = (
     ),
     Parameter(
         "optimizer", '{"scaled", "paper"}', "scaled",
-        "Rule of the descent. \"scaled\" moves each point in units of its own scale; \"paper\" is "
+        "Rule of the descent: \"scaled\" moves each point in units of its own scale; \"paper\" is "
         "exactly the descent of the paper, which needs thousands of iterations where scales "
         "differ.",
         group="Optimisation", flag="--optimizer", choices=("scaled", "paper"),
@@ -169,7 +170,7 @@ _TABLE = (
     Parameter(
         "method", '{"auto", "exact", "fft"}', "auto",
         "Summation of the repulsion: \"exact\" over all pairs, O(n²), or \"fft\", O(n), to within "
-        "`fft_tolerance`. \"auto\" is exact up to 5,000 points, on a GPU up to 10,000.",
+        f"{setting('fft_tolerance')}. \"auto\" is exact up to 5,000 points, on a GPU up to 10,000.",
         group="Optimisation", flag="--method", choices=("auto", "exact", "fft"),
     ),
     Parameter(
@@ -218,7 +219,7 @@ _TABLE = (
     ),
     Parameter(
         "n_jobs", "int or None", None,
-        "Number of threads; None or -1 for all. It never changes the result.",
+        "Number of threads, by default all; -1 is all, too. It never changes the result.",
         group="Running", flag="--n-jobs", kind=int, optional=True,
     ),
     Parameter(
@@ -308,7 +309,7 @@ class Config:
             if field.name in PARAMETERS:
                 PARAMETERS[field.name].check(getattr(self, field.name))
         if self.n_jobs == 0:
-            raise ParameterError("n_jobs", 0, "a number of threads, or None for all")
+            raise ParameterError("n_jobs", 0, "a positive number of threads, or -1 for all")
         if self.neighbors is not None and self.metric == "precomputed":
             raise ParameterError(
                 "neighbors", self.neighbors,

@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 from cli_support import QUICK, done, refused, run, three_groups, write_csv
 
+from dtsne.runtime._errors import DivergedError, MissingPackageError, setting
+
 pytest.importorskip("pyarrow")
 
 
@@ -42,8 +44,8 @@ BAD_FILES = {
     ),
     "ids.csv": (
         b"a,b,event\n" + b"".join(b"%d,%d,%d\n" % (i % 3, i % 7, 2**60 + i) for i in range(20)),
-        "the column 'event' holds numbers as large as 1.15e+18, beside which all others are lost; "
-        "if these are ids, say so (--id), or leave them out (--exclude)",
+        "column 'event' holds numbers as large as 1.15e+18, compared with which all others are "
+        "lost in rounding; if these are IDs, mark them (--id) or exclude them (--exclude)",
     ),
     "bad.parquet": (b"PAR1 no parquet", "name what it is (--format)"),
     "bad.feather": (b"ARROW1 no feather", "cannot be read"),
@@ -92,7 +94,7 @@ def test_a_pickle_is_never_loaded(tmp_path, monkeypatch):
         (["--columns", "x*"], "no column 'x*'"),
         (["--key", "X"], "the format csv has no option 'key'"),
         (["--log1p"], "log1p takes values of at least 0"),
-        (["--label", "m0"], "90 different values"),
+        (["--label", "m0"], "90 distinct values"),
     ],
 )
 def test_what_is_not_in_the_file(tmp_path, options, said, monkeypatch):
@@ -111,7 +113,7 @@ def test_outputs_are_refused_before_the_fit(tmp_path, table, monkeypatch):
         (["-o", tmp_path], "is a folder"),
         (["-o", "/proc/m.csv"], "/proc/m.csv cannot be written"),
         (["-o", table], "is the file that was read, and is not overwritten; name another."),
-        (["-o", tmp_path / "m.h5ad"], "is none; name a .csv or .parquet"),
+        (["-o", tmp_path / "m.h5ad"], "is not one; write a .csv or .parquet"),
         (["-o", good, "--plot", tmp_path / "no" / "m.png"], "make its folder first"),
         (["-o", good, "--html", tmp_path / "no" / "m.html"], "make its folder first"),
         (["-o", good, "--report", tmp_path / "no" / "m.md"], "make its folder first"),
@@ -142,16 +144,17 @@ def test_what_does_not_fit_into_memory(tmp_path, table, monkeypatch):
     assert "GiB are free" in line
 
     monkeypatch.setattr("dtsne.DTSNE.fit", lambda *_: np.empty(2**50))
-    assert "the memory does not suffice" in refused("embed", table, "-o", tmp_path / "m.csv", "-q")
+    assert "out of memory" in refused("embed", table, "-o", tmp_path / "m.csv", "-q")
 
 
 def test_packages_are_asked_for_in_the_words_of_the_command_line(tmp_path, table, monkeypatch):
     def missing(*_):
-        raise ImportError("device='cuda' needs torch: pip install \"dtsne[gpu]\"")
+        what = f"{setting('device', 'cuda')} needs torch"
+        raise MissingPackageError(what, 'pip install "dtsne[gpu]"', package="torch")
 
     monkeypatch.setattr("dtsne.cli._embed_run.device_for", missing)
     line = refused("embed", table, "-o", tmp_path / "m.csv", "--device", "cuda")
-    assert line == 'dtsne: --device cuda needs torch: pip install "dtsne[gpu]"'
+    assert line == 'dtsne: --device cuda needs torch; pip install "dtsne[gpu]".'
 
 
 def test_a_device_that_is_not_there(tmp_path, table, monkeypatch):
@@ -160,7 +163,7 @@ def test_a_device_that_is_not_there(tmp_path, table, monkeypatch):
     monkeypatch.setattr("dtsne.DTSNE.fit", lambda *_: pytest.fail("it was fitted"))
     line = refused("embed", table, "-o", tmp_path / "m.csv", "--device", "cuda")
     assert "--device cuda needs a CUDA GPU" in line
-    assert "Use --device cpu" in line
+    assert "use --device cpu" in line
 
 
 # --- the command was called wrongly: 2 ---
@@ -169,41 +172,44 @@ def test_a_device_that_is_not_there(tmp_path, table, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ([], "name a file for the map (-o map.csv)"),
-        (["-o", "m.csv", "--perplexity", "1"], "--perplexity 1.0 has to be a number above 1"),
-        (["-o", "m.csv", "--perplexity", "many"], "'many' is not known; choose a number"),
-        (["-o", "m.csv", "--n-pcs", "0"], "--n-pcs 0 has to be an integer of at least 1"),
-        (["-o", "m.csv", "--n-jobs", "0"], "--n-jobs 0 must be a positive number, or none"),
+        ([], "add -o map.csv, --plot, --html or --report"),
+        (["-o", "m.csv", "--perplexity", "1"], "--perplexity 1 must be a number above 1"),
+        (["-o", "m.csv", "--perplexity", "many"], "--perplexity many must be a number above 1"),
+        (["-o", "m.csv", "--n-pcs", "0"], "--n-pcs 0 must be an integer of at least 1 or none"),
+        (
+            ["-o", "m.csv", "--n-jobs", "0"],
+            "--n-jobs 0 must be a positive number",
+        ),
         (
             ["-o", "m.csv", "--device", "gpu"],
-            "--device gpu is not known; choose from 'cpu', 'cuda'",
+            "--device gpu must be one of cpu, cuda, auto",
         ),
-        (["-o", "m.csv", "--tol", "small"], "choose auto or a number"),
-        (["-o", "m.csv", "--metric", "euclid"], "'euclid' is not known; choose euclidean, cosine"),
-        (["-o", "m.csv", "--log1p", "--arcsinh", "5"], "exclude each other"),
-        (["-o", "m.csv", "--arcsinh", "0"], "--arcsinh 0 has to be a number above 0"),
-        (["-o", "m.csv", "--arcsinh", "-1"], "--arcsinh -1 has to be a number above 0"),
-        (["-o", "m.csv", "--arcsinh", "nan"], "--arcsinh nan has to be a number above 0"),
-        (["-o", "m.csv", "--format", "xlsx"], "--format xlsx is not known; choose csv, tsv"),
+        (["-o", "m.csv", "--tol", "small"], "--tol small must be a number of at least 0 or auto"),
+        (["-o", "m.csv", "--metric", "euclid"], "--metric euclid must be one of euclidean, cosine"),
+        (["-o", "m.csv", "--log1p", "--arcsinh", "5"], "--log1p and --arcsinh cannot be combined"),
+        (["-o", "m.csv", "--arcsinh", "0"], "--arcsinh 0 must be a number above 0"),
+        (["-o", "m.csv", "--arcsinh", "-1"], "--arcsinh -1 must be a number above 0"),
+        (["-o", "m.csv", "--arcsinh", "nan"], "--arcsinh nan must be a number above 0"),
+        (["-o", "m.csv", "--format", "xlsx"], "--format xlsx must be one of csv, tsv"),
         (["-o", "m.csv", "--id", "m0", "--label", "m0"], "--id and --label both name 'm0'"),
         (["-o", "m.csv", "--report", "m.csv"], "both name m.csv"),
         (["-o", "m.csv", "--compare-tsne"], "is shown by --plot and --html"),
-        (["-o", "m.csv", "--no-account", "--report"], "drop --no-account"),
-        (["-o", "m.csv", "--no-account", "--k", "5"], "drop --no-account"),
-        (["-o", "m.csv", "-q", "-v"], "--quiet and --verbose exclude each other"),
+        (["-o", "m.csv", "--no-account", "--report"], "remove --no-account"),
+        (["-o", "m.csv", "--no-account", "--k", "5"], "remove --k or --no-account"),
+        (["-o", "m.csv", "-q", "-v"], "--quiet and --verbose cannot be combined"),
         (["-o", "m.csv", "--delimiter", "ab"], "--delimiter ab must be one ASCII character"),
         (["-o", "m.csv", "--delimiter", "§"], "must be one ASCII character"),
         (["-o", "m.csv", "--delimiter", '"'], "must be one ASCII character"),
         (["-o", "m.csv", "--delimiter", ""], "must be one ASCII character"),
         (["-o", "m.csv", "--decimal", "ab"], "--decimal ab must be one ASCII character"),
         (["-o", "m.csv", "--decimal", "1"], "--decimal 1 must be one ASCII character"),
-        (["-o", "m.csv", "--perplexity", "nan"], "--perplexity nan has to be a number above 1"),
-        (["-o", "m.csv", "--perplexity", "inf"], "--perplexity inf has to be a number above 1"),
+        (["-o", "m.csv", "--perplexity", "nan"], "--perplexity nan must be a number above 1"),
+        (["-o", "m.csv", "--perplexity", "inf"], "--perplexity inf must be a number above 1"),
         (["-o", "m.csv", "--checkpoint", "m.csv"], "-o and --checkpoint both name m.csv"),
-        (["-o", "m.xyz"], "has to be one of .csv, .tsv, .tab, .parquet"),
-        (["--plot", "m.gif"], "has to be one of .png, .pdf, .svg"),
-        (["--html", "m.pdf"], "has to be one of .html"),
-        (["--report", "m.docx"], "an account is written to .md, .txt or .json"),
+        (["-o", "m.xyz"], "must be one of .csv, .tsv, .tab, .parquet"),
+        (["--plot", "m.gif"], "must be one of .png, .pdf, .svg"),
+        (["--html", "m.pdf"], "must be one of .html"),
+        (["--report", "m.docx"], "a report is written to .md, .txt or .json"),
         (["-o", "m.csv", "--perplexitty", "4"], "--perplexity"),
         (["-o", "m.csv", "another"], "another"),
         (["-o"], "requires an argument"),
@@ -269,17 +275,17 @@ def test_a_fault_of_ours_has_a_traceback(tmp_path, table, monkeypatch, what, fau
     result = run("embed", table, "-o", tmp_path / "m.csv", *QUICK, "-q")
     assert result.exit_code == 1
     assert "Traceback" in result.stderr
-    assert "please report it" in result.stderr.splitlines()[-1]
+    assert "this is a bug in dtsne. Please report it" in result.stderr.splitlines()[-1]
     assert ("m.csv has the map" in result.stderr) == (what == "report")
 
 
 def test_values_that_cannot_be_fitted_are_a_mistake(tmp_path, table, monkeypatch):
     def diverge(*_):
-        raise FloatingPointError("The descent diverged; use learning_rate='auto'.")
+        raise DivergedError("the descent diverged", f"use {setting('learning_rate', 'auto')}")
 
     for fault, said in [
         (broadcast, "could not be broadcast"),
-        (diverge, "The descent diverged; use --learning-rate auto."),
+        (diverge, "the descent diverged; use --learning-rate auto."),
     ]:
         monkeypatch.setattr("dtsne.DTSNE.fit", fault)
         assert said in refused("embed", table, "-o", tmp_path / "m.csv", "-q")
@@ -293,7 +299,7 @@ def test_where_a_mistake_came_from_is_shown_if_asked_for(tmp_path, table, monkey
     assert result.exit_code == 1
     assert "Traceback" in result.stderr
     assert "no column 'typ'" in result.stderr.splitlines()[-1]
-    assert "please report it" not in result.stderr
+    assert "Please report it" not in result.stderr
 
 
 # --- messages ---

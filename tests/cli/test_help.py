@@ -1,8 +1,7 @@
-"""Help, completion, `info` and `demo`; options are what the estimator and the readers have."""
+"""Help, completion, `info` and `demo`."""
 
 from __future__ import annotations
 
-import inspect
 import json
 import re
 import sys
@@ -13,117 +12,11 @@ import pytest
 from cli_support import SOURCE, done, quick_demo, refused, run, start
 from import_support import loaded_after
 
-from dtsne import DTSNE, __version__
+from dtsne import __version__
 from dtsne._config import PARAMETERS
-from dtsne.cli import app
-from dtsne.cli._flags import in_flags
 from dtsne.cli._info import EXTRAS, REQUIRED
-from dtsne.cli._map_options import MapOptions
-from dtsne.cli._parameters import LEFT_OUT, fit_parameters
-from dtsne.cli._quality import MatchedMapOptions
-from dtsne.cli._reading import InputOptions
-from dtsne.io._formats import MAPS, READ, SUFFIXES, WRITTEN
-from dtsne.io._options import MAP_OPTIONS, READ_OPTIONS
-from dtsne.io._read import FORMAT_OPTIONS
 
 COMMANDS = ["embed", "quality", "plot", "demo", "info"]
-SIGNATURE = inspect.signature(DTSNE).parameters
-BY_NAME = {parameter.name: parameter for parameter in fit_parameters()}
-
-
-# --- options of the method ---
-
-
-def test_every_parameter_is_an_option():
-    assert [*BY_NAME] == [name for name in SIGNATURE if name not in LEFT_OUT]
-    assert set(LEFT_OUT) <= set(SIGNATURE)
-
-
-@pytest.mark.parametrize("name", BY_NAME)
-def test_an_option_is_its_parameter(name):
-    option, parameter = BY_NAME[name], SIGNATURE[name]
-    assert option.default == parameter.default
-    assert type(option.default) is type(parameter.default)
-    annotation = str(parameter.annotation)
-    assert (option.number is int) == bool(re.search(r"\bint\b", annotation))
-    assert (option.number is float) == bool(re.search(r"\bfloat\b", annotation))
-    if parameter.default is not None:
-        assert option.default in option.words or option.number is not None
-    assert option.text in " ".join(DTSNE.__doc__.split())
-    first = option.help.split()[:3]
-    assert " ".join(first) in re.sub(r"[`]", "", " ".join(DTSNE.__doc__.split()))
-
-
-def test_choices_are_those_that_are_checked():
-    for name in ("metric", "optimizer", "method", "init"):
-        assert BY_NAME[name].choices == PARAMETERS[name].choices
-
-
-def test_values_are_parsed_as_the_parameter_has_them():
-    for name, text, value in [
-        ("n_pcs", "none", None), ("n_pcs", "7", 7), ("tol", "auto", "auto"), ("tol", "1e-3", 1e-3),
-        ("n_components", "3", 3), ("perplexity", "30", 30.0), ("checkpoint", "none", "none"),
-        ("n_jobs", "-1", -1), ("metric", "cosine", "cosine"), ("device", "cuda:1", "cuda:1"),
-    ]:  # fmt: skip
-        option = BY_NAME[name]
-        found = option.value(option.parse(text))
-        assert found == value
-        assert type(found) is type(value)
-
-
-def test_options_of_the_input_are_those_of_the_reader():
-    own = {"log1p", "arcsinh"}
-    renamed = {"label": "label_column", "input_format": "format"}
-    fields = {renamed.get(name, name) for name in InputOptions.__dataclass_fields__} - own
-    assert fields == set(READ_OPTIONS)
-    assert set(READ) == set(FORMAT_OPTIONS) == set(SUFFIXES.values())
-    assert set(WRITTEN) < set(MAPS) < set(READ)
-    assert set(MapOptions.flags()) == set(MAP_OPTIONS)
-
-
-# --- messages in the words of the command line ---
-
-
-@pytest.mark.parametrize(
-    ("message", "said"),
-    [
-        ("raise max_iter, or tol, if", "raise --max-iter, or --tol, if"),
-        ("use metric='euclidean'.", "use --metric euclidean."),
-        ("n_pcs=None keeps", "--n-pcs none keeps"),
-        ("(id_column, label_column)", "(--id, --label)"),
-        ("leave them out (exclude).", "leave them out (--exclude)."),
-        ("its format, by columns, is a key", "its format, by columns, is a key"),
-        ("/data/n_pcs/max_iter.csv is empty", "/data/n_pcs/max_iter.csv is empty"),
-        ("max_iter.csv is empty", "max_iter.csv is empty"),
-        ("no column 'max_iter'", "no column 'max_iter'"),
-        ("fft_tolerance=0.01; raise it", "--fft-tolerance 0.01; raise it"),
-        ("data, max_iter, perplexity differ.", "data, --max-iter, --perplexity differ."),
-        ("the perplexity may differ", "the perplexity may differ"),
-        ("say so (decimal=',').", "say so (--decimal ',')."),
-        (
-            "n_jobs=0 leaves no thread; use None for all",
-            "--n-jobs 0 leaves no thread; use none for all",
-        ),
-        ("no column 'tol x', nor \"n_pcs=3\"", "no column 'tol x', nor \"n_pcs=3\""),
-        ("t-SNE's tol is n_pcs' tol", "t-SNE's --tol is --n-pcs' --tol"),
-    ],
-)
-def test_messages_name_options(message, said):
-    assert in_flags(message) == said
-    assert in_flags(said) == said
-
-
-def test_what_the_user_wrote_is_kept():
-    files = ["tol data.csv", None, "", "m", "n_pcs=3 (key)"]
-    message = "tol data.csv: raise tol; m max_iter n_pcs=3 (key) n_pcs=3 (key)"
-    said = "tol data.csv: raise --tol; m --max-iter n_pcs=3 (key) n_pcs=3 (key)"
-    assert in_flags(message, kept=files) == said
-
-
-def test_messages_about_a_map_name_its_options():
-    assert (
-        in_flags(in_flags("name one (key).", MatchedMapOptions.flags())) == "name one (--map-key)."
-    )
 
 
 # --- help ---
@@ -139,8 +32,9 @@ def test_help_is_there(command):
 
 def test_help_of_embed_has_every_option_with_its_default():
     shown = " ".join(done("embed", "--help").stdout.split())
-    for parameter in BY_NAME.values():
-        assert f"{parameter.flag} " in shown
+    for parameter in PARAMETERS.values():
+        if parameter.flag is not None:
+            assert f"{parameter.flag} " in shown
     assert "--no-calibration" in shown
     assert "[default: 100.0]" in shown
     assert "neighbors" not in shown.replace("--k-neighborhood", "")
@@ -184,14 +78,32 @@ def test_help_loads_nothing_that_takes_time():
 )
 def test_values_complete(typed, offered):
     environment = {
-        "_DTSNE_COMPLETE": "complete_bash",
+        "_DTSNE_COMPLETE": "bash_complete",
         "COMP_WORDS": typed,
         "COMP_CWORD": str(len(typed.split(" ")) - 1),
-        "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1",
     }
     with start(env=environment) as process:
         out, _ = process.communicate(timeout=60)
-    assert out.split() == offered
+    assert out.split() == [f"plain,{word}" for word in offered]
+
+
+@pytest.mark.parametrize(
+    ("shell", "file"),
+    [("bash", ".bashrc"), ("zsh", ".zshrc"), ("fish", ".config/fish/completions/dtsne.fish")],
+)
+def test_completion_is_installed_once(tmp_path, monkeypatch, shell, file):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("SHELL", f"/usr/bin/{shell}")
+    for _ in range(2):
+        assert file in done("--install-completion").stdout
+    assert (tmp_path / file).read_text().count(f"_DTSNE_COMPLETE={shell}_") == 1
+    monkeypatch.setenv("SHELL", "/bin/sh")
+    assert "bash, zsh, fish" in refused("--install-completion", code=2)
+
+
+def test_the_script_of_the_shell_is_shown(monkeypatch):
+    monkeypatch.setenv("SHELL", "/usr/bin/zsh")
+    assert "_DTSNE_COMPLETE=zsh_complete" in done("--show-completion").stdout
 
 
 # --- info and demo ---
@@ -299,10 +211,6 @@ def test_what_the_demo_makes_nothing_for(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     assert 'pip install "dtsne[plot]"' in refused("demo", tmp_path / "new")
     assert not (tmp_path / "new").exists()
-
-
-def test_typer_shows_no_traceback_of_its_own():
-    assert app.pretty_exceptions_enable is False
 
 
 def test_the_command_is_installed_under_its_name():

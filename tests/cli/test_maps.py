@@ -178,11 +178,14 @@ def test_an_order_that_is_assumed_is_warned_of(shuffled, tmp_path, data):
     np.save(tmp_path / "Y.npy", data[0][:, :2])
     said = done("quality", source, tmp_path / "Y.npy", "--id", "cell").stderr
     assert "warning" in said
-    assert "by their order. Name the column of ids (--map-id), or say that the order is" in said
+    assert (
+        "by their order; name the column of IDs (--map-id), or confirm the order (--by-order)"
+        in said
+    )
     text = write("id").read_text().replace("\n", "\n", 1)
     (tmp_path / "other.csv").write_text(text.replace(",c", ",d"))
     said = done("quality", source, tmp_path / "other.csv").stderr
-    assert "Name the column of ids (--id), or say" in said
+    assert "name the column of IDs (--id), or" in said
     for options in (["--by-order"], ["--id", "cell", "--by-order"]):
         said = done("quality", source, tmp_path / "Y.npy", *options).stderr
         assert "warning" not in said
@@ -219,4 +222,4 @@ def test_options_of_maps_are_checked_before_a_file_is_read(prefix):
     line = refused(*command, f"--{prefix}delimiter", "ab", code=2)
     assert f"--{prefix}delimiter ab must be one ASCII character" in line
     line = refused(*command, f"--{prefix}format", "xlsx", code=2)
-    assert f"--{prefix}format xlsx is not known; choose csv, tsv" in line
+    assert f"--{prefix}format xlsx must be one of csv, tsv" in line

@@ -138,10 +138,10 @@ def test_a_map_that_is_not_clear_is_asked_about_by_flag(folder, tmp_path):
 @pytest.mark.parametrize(
     ("perplexity", "code", "said"),
     [
-        ("nan", 2, "--perplexity nan has to be a number above 1"),
-        ("inf", 2, "--perplexity inf has to be a number above 1"),
-        ("0.5", 2, "--perplexity 0.5 has to be a number above 1"),
-        ("90", 1, "has 90 points, which no map of --perplexity 90 has"),
+        ("nan", 2, "--perplexity nan must be a number above 1"),
+        ("inf", 2, "--perplexity inf must be a number above 1"),
+        ("0.5", 2, "--perplexity 0.5 must be a number above 1"),
+        ("90", 1, "--perplexity 90 must be smaller than the number of points (90)"),
     ],
 )
 def test_a_perplexity_that_no_map_has(folder, perplexity, code, said):
@@ -174,7 +174,7 @@ def test_a_map_of_one_dimension_is_judged(tmp_path, folder, data, suffix):
     found = json.loads(done("quality", source, output, "--json", "-q").stdout)
     assert len(found["points"]["log_radius_map"]) == N
     line = refused("plot", output, "-o", tmp_path / "p.png")
-    assert "is a map of one dimension, and only those of two are drawn" in line
+    assert "is a map of one dimension; only two dimensions can be drawn" in line
 
 
 def test_a_single_column_is_a_map_only_if_that_is_clear(tmp_path, folder):
@@ -321,8 +321,13 @@ def test_a_page_is_drawn_too(folder, tmp_path):
         ("umap.csv", ["--kind", "residual"], 1, "dtsne quality DATA"),
         ("umap.csv", ["--by", "Louvian"], 1, "no column 'Louvian'; the nearest: 'louvain'"),
         ("cells.csv", [], 1, "name them (--columns)"),
-        ("cells.csv", ["--columns", "m0,m1,m2"], 1, "a picture has two; choose two of its columns"),
-        ("map.csv", ["--kind", "pie"], 2, "'pie' is not known; choose map, radius"),
+        (
+            "cells.csv",
+            ["--columns", "m0,m1,m2"],
+            1,
+            "choose two of its columns (--columns)",
+        ),
+        ("map.csv", ["--kind", "pie"], 2, "'--kind': 'pie' is not one of 'map', 'radius'"),
     ],
 )
 def test_what_cannot_be_drawn_is_said(folder, tmp_path, file, options, code, said):
@@ -330,23 +335,27 @@ def test_what_cannot_be_drawn_is_said(folder, tmp_path, file, options, code, sai
     assert said in refused("plot", path, "-o", tmp_path / "p.png", *options, code=code)
     assert not (tmp_path / "p.png").exists()
     line = refused("plot", path, "-o", "p.gif", code=2)
-    assert "suffix has to be one of .png, .pdf, .svg, .html, .htm" in line
+    assert "suffix must be one of .png, .pdf, .svg, .html, .htm" in line
 
 
 @pytest.mark.parametrize(
     ("output", "options", "said"),
     [
-        ("p.png", ["--size", "inf"], "--size inf has to be from 1 to 100"),
-        ("p.png", ["--size", "nan"], "--size nan has to be from 1 to 100"),
-        ("p.png", ["--size", "1e9"], "has to be from 1 to 100"),
-        ("p.png", ["--size", "0"], "--size 0 has to be from 1 to 100"),
-        ("p.png", ["--dpi", "inf"], "--dpi inf has to be from 10 to 2400"),
+        ("p.png", ["--size", "inf"], "--size inf must be from 1 to 100"),
+        ("p.png", ["--size", "nan"], "--size nan must be from 1 to 100"),
+        ("p.png", ["--size", "1e9"], "must be from 1 to 100"),
+        ("p.png", ["--size", "0"], "--size 0 must be from 1 to 100"),
+        ("p.png", ["--dpi", "inf"], "--dpi inf must be from 10 to 2400"),
         ("p.png", ["--size", "50", "--dpi", "1000"], "is 50,000 dots wide"),
-        ("p.html", ["--kind", "residual"], "a page has no use for --kind"),
-        ("p.html", ["--no-legend", "--dpi", "20"], "a page has no use for --dpi, --legend"),
-        ("p.html", ["--no-names", "--size", "4"], "a page has no use for --size, --names"),
-        ("p.png", ["--kind", "residual", "--by", "type"], "residual has no use for --by"),
-        ("p.png", ["--kind", "radius-plot", "--no-legend"], "radius-plot has no use for --legend"),
+        ("p.html", ["--kind", "residual"], "--kind does not apply to HTML output"),
+        ("p.html", ["--no-legend", "--dpi", "20"], "--dpi, --legend do not apply to HTML output"),
+        ("p.html", ["--no-names", "--size", "4"], "--size, --names do not apply to HTML output"),
+        ("p.png", ["--kind", "residual", "--by", "type"], "--by does not apply to --kind residual"),
+        (
+            "p.png",
+            ["--kind", "radius-plot", "--no-legend"],
+            "--legend does not apply",
+        ),
     ],
 )
 def test_options_that_would_be_ignored_are_refused(folder, tmp_path, output, options, said):

@@ -23,8 +23,9 @@ from page_support import header_of, texts_of, unpacked
 
 from dtsne.labels._groups import Groups, group_by
 from dtsne.page import Page, make_page, write_page
-from dtsne.page._align import aligned
+from dtsne.page._header import aligned
 from dtsne.plots import _palette as _colors
+from dtsne.runtime._errors import DataError
 
 HOSTILE = [
     "</script><script>window.hacked = 1</script>",
@@ -151,7 +152,7 @@ def test_no_text_leaves_its_place(ids, title, label):
     vendor = (files("dtsne.page") / "vendor" / "regl-scatterplot.min.js").read_text()
     plain = Scripts(a_page(3, {"label": ["x"] * 3}).replace(vendor, ""))
     page = a_page(
-        3, {label: [label] * 3}, ids=ids, title=title, account={label: title}, notes=[label, title]
+        3, {label: [label] * 3}, ids=ids, title=title, report={label: title}, notes=[label, title]
     )
     scripts = Scripts(page.replace(vendor, ""))  # which would take long to parse
     assert scripts.tags == plain.tags
@@ -330,32 +331,37 @@ ARRAYS[:] = [np.arange(2), np.arange(3)]
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "argument", "message"),
     [
-        ({"maps": {}}, r"no map; give at least one"),
-        ({"maps": {"m": np.zeros((2, 3))}}, r"'m' has shape \(2, 3\).*Y\[:, :2\]"),
-        ({"maps": {"m": np.zeros((0, 2))}}, r"'m' has no points"),
-        ({"maps": {"m": [[0, 1], [np.nan, 1]]}}, r"1 points with NaN.*row 1"),
-        ({"maps": {"a": TWO, "b": np.zeros((3, 2))}}, r"different numbers of points.*'b': 3"),
-        ({"maps": {"1": TWO, 1: TWO}}, r"two maps have the same name"),
-        ({"columns": {"x": [1, 2, 3]}}, r"column 'x' has shape \(3,\).*2 points"),
-        ({"columns": {"x": [[1, 2], [3, 4]]}}, r"column 'x' has shape \(2, 2\)"),
-        ({"columns": {"x": [1j, 2]}}, r"column 'x' is complex"),
-        ({"columns": {"x": [[1], [1, 2]]}}, r"column 'x' has lists or arrays.*for each point"),
-        ({"columns": {"x": ARRAYS}}, r"column 'x' has lists or arrays.*for each point"),
-        ({"columns": {"x": {"other": [1, 2]}}}, r"'x' names 'other', which is no map.*'m'"),
-        ({"ids": [[1], [1, 2]]}, r"ids has lists or arrays"),
-        ({"columns": {"1": [1, 2], 1: [3, 4]}}, r"two columns are called '1'"),
-        ({"ids": ["a"]}, r"ids has shape \(1,\).*2 points"),
-        ({"ids": ["a", "a"]}, r"the id 'a' stands for 2 points.*ids=None"),
-        ({"account": {"unit": -1.0}}, r"account\['unit'\] is -1.0.*above 0"),
-        ({"account": {"unit": "mm"}}, r"account\['unit'\] is 'mm'"),
-        ({"account": {"unit": {"other": 1.0}}}, r"names 'other', which is no map.*'m'"),
+        ({"maps": {}}, "maps", r"empty; pass at least one"),
+        ({"maps": {"m": np.zeros((2, 3))}}, "maps['m']", r"has shape \(2, 3\).*\[:, :2\]"),
+        ({"maps": {"m": np.zeros((0, 2))}}, "maps['m']", r"has no points"),
+        ({"maps": {"m": [[0, 1], [np.nan, 1]]}}, "maps['m']", r"NaN.* 1 of 2 rows.*row 1"),
+        (
+            {"maps": {"a": TWO, "b": np.zeros((3, 2))}},
+            "maps",
+            r"different numbers of points.*'b': 3",
+        ),
+        ({"maps": {"1": TWO, 1: TWO}}, "maps", r"two maps have the same name"),
+        ({"columns": {"x": [1, 2, 3]}}, "columns", r"column 'x' has shape \(3,\).*2 points"),
+        ({"columns": {"x": [[1, 2], [3, 4]]}}, "columns", r"column 'x' has shape \(2, 2\)"),
+        ({"columns": {"x": [1j, 2]}}, "columns", r"column 'x' is complex"),
+        ({"columns": {"x": [[1], [1, 2]]}}, "columns", r"'x' has lists or arrays.*for each point"),
+        ({"columns": {"x": ARRAYS}}, "columns", r"column 'x' has lists or arrays.*for each point"),
+        ({"columns": {"x": {"other": [1, 2]}}}, "columns", r"'x' .* 'other', which is not .*'m'"),
+        ({"columns": {"1": [1, 2], 1: [3, 4]}}, "columns", r"two columns are called '1'"),
+        ({"ids": [[1], [1, 2]]}, "ids", r"ids has lists or arrays"),
+        ({"ids": ["a"]}, "ids", r"ids has shape \(1,\).*2 points"),
+        ({"ids": ["a", "a"]}, "ids", r"the ID 'a' stands for 2 points.*ids=None"),
+        ({"report": {"unit": -1.0}}, "report", r"report\['unit'\] is -1.0.*above 0"),
+        ({"report": {"unit": "mm"}}, "report", r"report\['unit'\] is 'mm'"),
+        ({"report": {"unit": {"other": 1.0}}}, "report", r"'other', which is not .*'m'"),
     ],
 )
-def test_bad_input_is_answered_with_the_fix(arguments, message):
-    with pytest.raises(ValueError, match=message):
+def test_bad_input_is_answered_with_the_fix(arguments, argument, message):
+    with pytest.raises(DataError, match=message) as error:
         make_page(**({"maps": {"m": TWO}, "columns": {}} | arguments))
+    assert error.value.argument == argument
 
 
 def test_the_unit_belongs_to_the_map_or_to_those_named():
@@ -365,18 +371,18 @@ def test_the_unit_belongs_to_the_map_or_to_those_named():
         (two, {"b": 3.5}, [None, 3.5]),
         (two, None, [None, None]),
     ]:
-        header = header_of(make_page(maps, {}, account={"unit": unit, "r": 0.91234}).html)
+        header = header_of(make_page(maps, {}, report={"unit": unit, "r": 0.91234}).html)
         assert [map_["unit"] for map_ in header["maps"]] == expected
         assert header["account"] == [["r", "0.9123"]]
-    with pytest.raises(ValueError, match=r"unit.* is 2 for 2 maps.*by the name.*\{'b': 2\}"):
-        make_page(two, {}, account={"unit": 2})
+    with pytest.raises(DataError, match=r"unit.* is 2 for 2 maps.*by the name.*\{'b': 2\}"):
+        make_page(two, {}, report={"unit": 2})
 
 
 def test_what_is_of_a_map_is_kept_with_it():
     maps = {"a": np.eye(2), "b": np.eye(2)}
-    account = {"a": {"unit": 2.0, "r": 0.5, "notes": ["of a"]}, "b": {"r": 0.25}}
+    report = {"a": {"unit": 2.0, "r": 0.5, "notes": ["of a"]}, "b": {"r": 0.25}}
     columns = {"residual": {"a": [1.0, 2], "b": [3.0, 4]}, "label": ["x", "y"]}
-    header = header_of(make_page(maps, columns, account=account).html)
+    header = header_of(make_page(maps, columns, report=report).html)
     assert header["account"] == []
     assert [map_["unit"] for map_ in header["maps"]] == [2.0, None]
     assert [map_["account"] for map_ in header["maps"]] == [

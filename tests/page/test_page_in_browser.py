@@ -58,8 +58,8 @@ def three_groups() -> tuple[dict, dict, list[str]]:
 @pytest.fixture
 def page(open_page):
     maps, columns, ids = three_groups()
-    account = {"unit": {"dtSNE": 2.5}, "correlation of log radii": 0.912}
-    return open_page(maps, columns, ids=ids, title="Three groups", account=account, notes="A note.")
+    report = {"unit": {"dtSNE": 2.5}, "correlation of log radii": 0.912}
+    return open_page(maps, columns, ids=ids, title="Three groups", report=report, notes="A note.")
 
 
 def screen(page, i) -> tuple[float, float]:
@@ -375,7 +375,7 @@ def test_hostile_texts_are_shown_and_never_run(open_page):
     page = open_page(
         {NASTY: np.array([[0.0, 0], [5, 0], [0, 5], [5, 5]]), "<!--<script>": np.eye(4)[:, :2]},
         {NASTY: [NASTY, "<!--<script>", "b", None], "<b>number": np.arange(4.0)},
-        ids=ids, title=NASTY, account={NASTY: NASTY, "unit": {NASTY: 1.0}}, notes=[NASTY],
+        ids=ids, title=NASTY, report={NASTY: NASTY, "unit": {NASTY: 1.0}}, notes=[NASTY],
     )  # fmt: skip
     assert page.title() == NASTY
     assert page.locator("h1").inner_text() == NASTY
@@ -435,17 +435,17 @@ def account_rows(page) -> list[str]:
     return page.locator("#account-rows").inner_text().split("\n")
 
 
-def two_maps(account, residuals):
+def two_maps(report, residuals):
     maps, columns, ids = three_groups()
     maps = {"dtSNE": maps["dtSNE"], "t-SNE": maps["t-SNE"]}
     columns = {"group": columns["group"], "density residual": residuals}
-    return maps, columns, {"ids": ids, "account": account}
+    return maps, columns, {"ids": ids, "report": report}
 
 
 def test_the_account_is_that_of_the_map_shown(open_page):
     residuals = {"dtSNE": np.full(27, 0.25), "t-SNE": np.linspace(-1, 1, 27)}
-    account = {"dtSNE": {"r": 0.9, "notes": ["Good."]}, "t-SNE": {"r": 0.3, "notes": ["Poor."]}}
-    maps, columns, options = two_maps(account, residuals)
+    report = {"dtSNE": {"r": 0.9, "notes": ["Good."]}, "t-SNE": {"r": 0.3, "notes": ["Poor."]}}
+    maps, columns, options = two_maps(report, residuals)
     page = open_page(maps, columns, **options)
     page.get_by_label("Colour by").select_option("density residual in dtSNE")
     for to, name, rows, note in [(0, "dtSNE", "0.9", "Good."), (1, "t-SNE", "0.3", "Poor.")]:

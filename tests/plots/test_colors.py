@@ -14,7 +14,7 @@ from plot_support import blobs, least_distance
 
 from dtsne import plots
 from dtsne.plots import _palette as _colors
-from dtsne.plots._colormaps import diverging_colormap, rgb
+from dtsne.plots._coloring import diverging_colormap, rgb
 from dtsne.runtime._errors import ParameterError
 
 VISIONS = ["normal", "deuteranopia", "protanopia"]

@@ -14,9 +14,10 @@ from make_palette import lab
 from plot_support import blobs, legend_texts, overlaps, pixels
 
 from dtsne import plots
+from dtsne.plots._axes import factor_ticks, radius_ticks, round_down
 from dtsne.plots._coloring import ColorOptions, by_values
 from dtsne.plots._density import spread_points
-from dtsne.plots._ticks import factor_ticks, radius_ticks, round_down
+from dtsne.runtime._errors import DataError, ParameterError
 
 # Distances of the data
 
@@ -49,7 +50,7 @@ def test_a_unit_is_the_factor_between_radii():
     in_data[24] = in_map[24] + np.log(7.0)  # and 23 on either side of it
     in_data[25], in_map[3], in_map[30] = np.inf, np.nan, np.nan
     assert plots.radius_unit(in_data, in_map) == pytest.approx(7.0)
-    with pytest.raises(ValueError, match="nothing to compare"):
+    with pytest.raises(DataError, match="nothing to compare"):
         plots.radius_unit([np.nan], [1.0])
 
 
@@ -79,14 +80,19 @@ def test_a_bar_of_a_given_length_and_text():
     ax = plots.scatter_map(blobs()[0])
     assert plots.density_scale_bar(ax, 2.0, length=3.0, text="{length} mm", loc="lower left") is ax
     assert (pixels(ax) != 255).any()
-    with pytest.raises(ValueError, match="positive distance"):
+    with pytest.raises(ParameterError) as error:
         plots.density_scale_bar(ax, 2.0, length=0)
+    assert (error.value.parameter, error.value.value) == ("length", 0)
+    assert error.value.allowed == "a positive distance in the data"
 
 
 @pytest.mark.parametrize("unit", [0, -1, np.nan, [1, 2]])
-def test_a_unit_has_to_be_a_length(unit):
-    with pytest.raises(ValueError, match=r"dtsne\.plots\.radius_unit"):
+def test_a_unit_must_be_a_length(unit):
+    with pytest.raises(ParameterError) as error:
         plots.scatter_map(blobs()[0], unit=unit)
+    assert error.value.parameter == "unit"
+    assert error.value.value is unit
+    assert error.value.message.in_python.startswith("dtsne.plots.radius_unit(")
 
 
 @given(st.floats(1e-6, 1e6))
@@ -189,8 +195,12 @@ def test_circles_come_with_a_map_if_there_is_none():
     ax = plots.iso_radius_glyphs(None, Y, np.ones(300), unit=1.0)
     assert len(ax.collections) == 2
     assert len(spread_points(Y, np.full(300, np.nan), 5)) == 0
-    with pytest.raises(ValueError, match="not their logarithms"):
+    with pytest.raises(DataError, match="not their logarithms") as error:
         plots.iso_radius_glyphs(None, Y, -np.ones(300), unit=1.0)
+    assert error.value.argument == "radius"
+    with pytest.raises(ParameterError) as error:
+        plots.iso_radius_glyphs(None, Y, np.ones(300), unit=1.0, n=0)
+    assert error.value.parameter == "n"
 
 
 def test_radii_against_radii():
@@ -223,5 +233,5 @@ def test_many_radii_are_counted_in_hexagons():
     assert counts.sum() == 6_000
     assert "correlation 1.000" in ax.texts[0].get_text()
     assert plots.radius_plot(np.ones(5), np.arange(5)).texts[0].get_text().startswith("no corr")
-    with pytest.raises(ValueError, match="fewer than two"):
+    with pytest.raises(DataError, match="fewer than two"):
         plots.radius_plot([1.0, np.nan], [1.0, 2.0])

@@ -22,8 +22,8 @@ from dtsne.labels._groups import group_by
 from dtsne.plots import _palette as _colors
 from dtsne.plots._coloring import ColorOptions, by_labels
 from dtsne.plots._inputs import check_names
-from dtsne.plots._names import Names
-from dtsne.plots._places import free_boxes, group_places, spread_boxes
+from dtsne.plots._names import Names, free_boxes, group_places, spread_boxes
+from dtsne.runtime._errors import DataError
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -339,8 +339,9 @@ def test_names_by_label_or_by_index():
     assert check_names(None, (3.0, 1234567.0, 1234568.5)) == ("3", "1234567", "1234568.5")
     assert check_names(["Anna", "Berta"], (1,)) == ("Berta",)
     for labels in (("a",), (7,)):
-        with pytest.raises(ValueError, match="dict from label to name"):
+        with pytest.raises(DataError, match="dict from label to name") as error:
             check_names(["Anna"], labels)
+        assert error.value.argument == "names"
 
 
 def test_colours_by_label_or_in_order():
@@ -349,8 +350,10 @@ def test_colours_by_label_or_in_order():
         ax = plots.scatter_map(Y, labels=labels, colors=colors)
         drawn = {to_hex(color) for color in ax.collections[0].get_facecolors()}
         assert drawn == {"#ff0000", "#00ff00", "#0000ff"}
-    with pytest.raises(ValueError, match="one for each"):
-        plots.scatter_map(Y, labels=labels, colors=["red"])
+    for colors in (["red"], {0: "red"}):
+        with pytest.raises(DataError, match="one colour for each label") as error:
+            plots.scatter_map(Y, labels=labels, colors=colors)
+        assert error.value.argument == "colors"
 
 
 def test_color_is_one_colour_labels_or_values():

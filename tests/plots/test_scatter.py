@@ -22,7 +22,8 @@ from dtsne import plots
 from dtsne.plots import _palette as _colors
 from dtsne.plots import _raster
 from dtsne.plots._coloring import ColorOptions, by_labels, by_values
-from dtsne.plots._style import local_density, point_style
+from dtsne.plots._points import local_density, point_style
+from dtsne.runtime._errors import DataError, DataTypeError, ParameterError
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -339,55 +340,75 @@ def test_panels_on_given_axes_and_in_rows():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "argument", "message"),
     [
-        ({"maps": {}}, "at least one map"),
-        ({"maps": {"a": np.eye(2), "b": np.zeros((3, 2))}}, "different numbers"),
-        ({"maps": {"a": np.eye(2)}, "radius_ratios": True}, "give labels="),
-        ({"maps": {"a": np.eye(2), "b": np.eye(2)}, "axes": [None]}, "too few"),
-        ({"maps": {"a": np.eye(2)}, "units": {"b": 1.0}}, "'b', which is no map.*'a'"),
+        ({"maps": {}}, "maps", "at least one map"),
+        ({"maps": {"a": np.eye(2), "b": np.zeros((3, 2))}}, "maps", "different numbers"),
+        ({"maps": {"a": np.eye(2), 1: np.eye(2), "1": np.eye(2)}}, "maps", "the same name"),
+        ({"maps": {"a": np.eye(2)}, "radius_ratios": True}, "labels", "pass labels"),
+        ({"maps": {"a": np.eye(2), "b": np.eye(2)}, "axes": [None]}, "axes", "too few"),
+        ({"maps": {"a": np.eye(2)}, "units": {"b": 1.0}}, "units", "'b', which is not .*'a'"),
     ],
 )
-def test_impossible_panels_are_refused(arguments, message):
-    with pytest.raises(ValueError, match=message):
+def test_impossible_panels_are_rejected(arguments, argument, message):
+    with pytest.raises(DataError, match=message) as error:
         plots.side_by_side(**arguments)
+    assert error.value.argument == argument
 
 
 # Bad input
 
 
 @pytest.mark.parametrize(
-    ("Y", "error", "message"),
+    ("Y", "kind", "message"),
     [
-        (np.zeros(5), ValueError, r"n_components=2, or draw it as a histogram"),
-        (np.zeros((5, 1)), ValueError, "one coordinate"),
-        (np.zeros((5, 3)), ValueError, r"Y\[:, :2\]"),
-        (np.zeros((0, 2)), ValueError, "no rows"),
-        ([[0, 0], [np.nan, 1]], ValueError, "1 of 2 rows with NaN"),
-        ([[0, 0], [np.inf, 1]], ValueError, r"np\.isfinite\(Y\)"),
-        ([["a", "b"]], TypeError, "real numbers"),
+        (np.zeros(5), DataError, r"n_components=2, or draw a histogram"),
+        (np.zeros((5, 1)), DataError, r"shape \(5, 1\)"),
+        (np.zeros((5, 3)), DataError, r"Y\[:, :2\]"),
+        (np.zeros((0, 2)), DataError, "no points"),
+        ([[0, 0], [np.nan, 1]], DataError, "NaN .* 1 of 2 rows"),
+        ([[0, 0], [np.inf, 1]], DataError, r"np\.isfinite\(Y\)"),
+        ([["a", "b"]], DataTypeError, "real numbers"),
     ],
 )
-def test_what_is_no_map_is_refused(Y, error, message):
-    with pytest.raises(error, match=message):
+def test_what_is_not_a_map_is_rejected(Y, kind, message):
+    with pytest.raises(kind, match=message) as error:
         plots.scatter_map(Y)
+    assert error.value.argument == "Y"
 
 
 @pytest.mark.parametrize(
-    ("options", "error", "message"),
+    ("options", "argument", "kind", "message"),
     [
-        ({"labels": [1, 2]}, ValueError, "labels has shape .* for 300 points"),
-        ({"values": np.zeros((300, 2))}, ValueError, "one value for each point"),
-        ({"values": ["a"] * 300}, TypeError, "labels="),
-        ({"labels": np.arange(300)}, ValueError, "values="),
-        ({"color": "nonsense"}, ValueError, "no colour"),
-        ({"labels": [0] * 300, "values": [0.0] * 300}, ValueError, "only one of"),
-        ({"values": np.zeros(300), "limits": (1, 0)}, ValueError, "smaller one first"),
+        ({"values": np.zeros((300, 2))}, "values", DataError, "one value for each point"),
+        ({"values": ["a"] * 300}, "values", DataTypeError, "as labels"),
+        ({"labels": np.arange(300)}, "labels", DataError, "as values"),
+        ({"labels": [0] * 300, "values": [0.0] * 300}, "color", DataError, "only one of"),
     ],
 )
-def test_what_does_not_fit_the_map_is_refused(options, error, message):
-    with pytest.raises(error, match=message):
+def test_what_does_not_fit_the_map_is_rejected(options, argument, kind, message):
+    with pytest.raises(kind, match=message) as error:
         plots.scatter_map(blobs()[0], **options)
+    assert error.value.argument == argument
+
+
+def test_labels_of_other_points_are_rejected():
+    with pytest.raises(ValueError, match=r"labels has shape .* for 300 points"):
+        plots.scatter_map(blobs()[0], labels=[1, 2])
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "allowed", "options"),
+    [
+        ("color", "nonsense", "a colour of matplotlib", {}),
+        ("limits", (1, 0), "the smaller one first", {"values": np.zeros(300)}),
+    ],
+)
+def test_impossible_options_are_rejected(name, value, allowed, options):
+    with pytest.raises(ParameterError) as error:
+        plots.scatter_map(blobs()[0], **options, **{name: value})
+    assert (error.value.parameter, error.value.value) == (name, value)
+    assert allowed in error.value.allowed
 
 
 @pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])

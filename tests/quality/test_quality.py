@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
@@ -14,8 +15,11 @@ from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist, pdist
 from scipy.stats import pearsonr, spearmanr
 
-from dtsne import quality
+from dtsne import DTSNE, quality
+from dtsne.account import account_of as report_of
 from dtsne.quality._search import map_neighbors
+from dtsne.runtime._errors import DataError, ParameterError
+from dtsne.runtime._threads import ONE_THREAD, Threads
 
 # Every measure, as a function of data and map alone and for as few as 20 points.
 MEASURES = {
@@ -164,7 +168,7 @@ def test_map_neighbors_agree_with_the_search_in_the_data():
         Y = rng.normal(size=(200, dimensions))
         rows = np.array([3, 50, 199])
         for queries in (None, rows):
-            found = map_neighbors(Y, 10, queries=queries)
+            found = map_neighbors(Y, 10, ONE_THREAD, queries=queries)
             expected = nearest_neighbors(Y, 10, queries=queries)
             np.testing.assert_array_equal(found[0], expected[0])
             np.testing.assert_allclose(found[1], expected[1])
@@ -244,15 +248,17 @@ def test_radii_of_copies_are_raised_to_the_smallest():
 
 def test_copies_are_neighbors_and_the_point_itself_is_not():
     Y = np.repeat([[0.0, 0.0], [3.0, 4.0]], 5, axis=0)
-    indices, distances = map_neighbors(Y, 4)
+    indices, distances = map_neighbors(Y, 4, ONE_THREAD)
     for row in range(10):
         assert row not in indices[row]
         assert set(indices[row]) | {row} == set(range(row // 5 * 5, row // 5 * 5 + 5))
     assert not distances.any()
-    indices, distances = map_neighbors(Y, 2)  # Fewer than the copies: the row may not be found.
+    indices, distances = map_neighbors(
+        Y, 2, ONE_THREAD
+    )  # Fewer than the copies: the row may not be found.
     assert all(len(set(found) - {row}) == 2 for row, found in enumerate(indices))
     assert not distances.any()
-    np.testing.assert_allclose(map_neighbors(Y, 5)[1][:, -1], 5)
+    np.testing.assert_allclose(map_neighbors(Y, 5, ONE_THREAD)[1][:, -1], 5)
 
 
 def test_data_full_of_copies_is_measured():
@@ -270,7 +276,7 @@ def test_ranks_put_ties_in_the_order_of_their_index():
     X = np.array([[0.0], [1.0], [-1.0], [1.0], [-1.0], [5.0], [6.0]])
     from dtsne.quality._kernels import ranks
 
-    found = ranks(X.T.copy(), np.array([0]), np.array([[1, 2, 3, 4, 5, 6]]))
+    found = ranks(X, np.array([0]), np.array([[1, 2, 3, 4, 5, 6]]), ONE_THREAD)
     np.testing.assert_array_equal(found, [[1, 2, 3, 4, 5, 6]])
 
 
@@ -427,7 +433,7 @@ def test_evaluate_gives_what_the_functions_give(limits, metric):
     if metric == "euclidean":
         clusters = quality.cluster_radius_ratios(X, Y, labels)
         assert values["largest_cluster_error"] == clusters.largest_error
-    assert (found.n, found.k, found.k_neighborhood, found.lowered) == (120, 20, 7, None)
+    assert (found.n, found.k, found.k_neighborhood, found.clipped) == (120, 20, 7, None)
     assert found.sampled == (
         "neighbourhoods of 60 of 120 rows; 3,000 of 7,140 pairs" if limits else None
     )
@@ -438,9 +444,9 @@ def test_evaluate_lowers_k_for_few_points_and_says_so(caplog):
     with caplog.at_level(logging.INFO, logger="dtsne"):
         found = quality.evaluate(X, Y)
     assert (found.k, found.k_neighborhood) == (15, 15)
-    assert found.lowered == "k 100 → 15 (less than half of 31 points)"
-    assert found.lowered in caplog.text
-    assert "lowered: k 100 → 15" in str(found)
+    assert found.clipped == "k 100 → 15 (less than half of 31 points)"
+    assert found.clipped in caplog.text
+    assert "clipped: k 100 → 15" in str(found)
     smallest = quality.evaluate(X[:4], Y[:4])
     assert (smallest.k, smallest.k_neighborhood) == (1, 1)
 
@@ -480,39 +486,62 @@ def test_import_is_light():
 # Errors
 
 
-def test_inputs_that_do_not_fit_are_refused():
+def test_inputs_that_do_not_fit_are_rejected():
     X, Y, labels = blobs(20)
     holed = np.where(np.arange(20)[:, None] == 3, np.nan, Y)
     zero_row = X * (np.arange(20)[:, None] != 3)
-    for error, message, call in [
-        (ValueError, "X has 20 rows and Y has 19", lambda: quality.evaluate(X, Y[:-1])),
-        (ValueError, "X has shape .*two dimensions", lambda: quality.evaluate(X[:, 0], Y)),
-        (ValueError, "Y has shape .*two dimensions", lambda: quality.evaluate(X, Y[:, :0])),
-        (ValueError, "Y has NaN or infinite", lambda: quality.evaluate(X, holed)),
-        (ValueError, "at least 4", lambda: quality.evaluate(X[:3], Y[:3])),
-        (TypeError, "TruncatedSVD", lambda: quality.evaluate(csr_array(X), Y)),
-        (TypeError, "Y holds", lambda: quality.evaluate(X, Y.astype(str))),
-        (TypeError, "real numbers", lambda: quality.evaluate(X + 1j, Y)),
-        (ValueError, "overflow", lambda: quality.evaluate(1e160 * X, Y)),
-        (ValueError, "'cosine'", lambda: quality.evaluate(X, Y, metric="manhattan")),
-        (ValueError, "rows of zeros", lambda: quality.evaluate(zero_row, Y, metric="cosine")),
-        (ValueError, "one label for each", lambda: quality.evaluate(X, Y, labels=labels[:-1])),
-        (ValueError, "max_rows", lambda: quality.evaluate(X, Y, max_rows=1)),
-        (ValueError, "max_pairs", lambda: quality.evaluate(X, Y, max_pairs=0)),
+    for error, argument, message, call in [
+        (ValueError, "Y", "X has 20 rows and Y has 19", lambda: quality.evaluate(X, Y[:-1])),
+        (ValueError, "X", "X has shape .*two dimensions", lambda: quality.evaluate(X[:, 0], Y)),
+        (ValueError, "Y", "Y has shape .*two dimensions", lambda: quality.evaluate(X, Y[:, :0])),
+        (ValueError, "Y", "Y has NaN or infinite", lambda: quality.evaluate(X, holed)),
+        (ValueError, "X", "at least 4", lambda: quality.evaluate(X[:3], Y[:3])),
+        (TypeError, "X", "TruncatedSVD", lambda: quality.evaluate(csr_array(X), Y)),
+        (TypeError, "Y", "Y has values of type", lambda: quality.evaluate(X, Y.astype(str))),
+        (TypeError, "X", "real numbers", lambda: quality.evaluate(X + 1j, Y)),
+        (ValueError, "X", "overflow", lambda: quality.evaluate(1e160 * X, Y)),
+        (ValueError, "X", "rows of zeros", lambda: quality.evaluate(zero_row, Y, metric="cosine")),
+        (
+            ValueError,
+            "labels",
+            "one label for each",
+            lambda: quality.evaluate(X, Y, labels=labels[:-1]),
+        ),
     ]:
-        with pytest.raises(error, match=message):
+        with pytest.raises(DataError, match=message) as raised:
             call()
+        assert isinstance(raised.value, error)
+        assert raised.value.argument == argument
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value", "allowed"),
+    [
+        ("metric", "manhattan", "'cosine'"),
+        ("max_rows", 1, "at least 4"),
+        ("max_pairs", 0, "at least 1"),
+        ("k_neighborhood", 0, "at least 1"),
+        ("random_state", -1, "at least 0"),
+    ],
+)
+def test_options_out_of_bounds_are_rejected(parameter, value, allowed):
+    X, Y, _ = blobs(20)
+    with pytest.raises(ParameterError) as raised:
+        quality.evaluate(X, Y, **{parameter: value})
+    assert raised.value.parameter == parameter
+    assert allowed in raised.value.allowed
 
 
 @pytest.mark.parametrize("missing", [None, np.nan, "pandas.NA"])
-def test_labels_that_cannot_be_told_apart_are_refused(missing):
+def test_labels_that_cannot_be_told_apart_are_rejected(missing):
     X, Y, _ = blobs(4)
     if missing == "pandas.NA":
         missing = pytest.importorskip("pandas").NA
-    with pytest.raises(ValueError, match="missing"):
-        quality.cluster_radius_ratios(X, Y, np.array(["a", "b", "c", missing], dtype=object))
-    with pytest.raises(ValueError, match="no order"):
-        quality.cluster_radius_ratios(X, Y, np.array(["a", "b", "c", 1], dtype=object))
+    for last, message in ((missing, "missing"), (1, "no common order")):
+        labels = np.array(["a", "b", "c", last], dtype=object)
+        with pytest.raises(DataError, match=message) as raised:
+            quality.cluster_radius_ratios(X, Y, labels)
+        assert raised.value.argument == "labels"
 
 
 @pytest.mark.parametrize(
@@ -529,17 +558,80 @@ def test_number_of_neighbors_has_bounds(measure, most):
     X, Y, _ = blobs(20)
     assert np.isfinite(measure(X, Y, k=most))
     for k in (0, most + 1):
-        with pytest.raises(ValueError, match=f"from 1 to {most}"):
+        with pytest.raises(ParameterError) as raised:
             measure(X, Y, k=k)
+        assert raised.value.parameter == "k"
+        assert raised.value.allowed == f"an integer of at least 1 and at most {most}"
     with pytest.raises(TypeError, match="integer"):
         measure(X, Y, k=5.0)
+    with pytest.raises(TypeError, match="neighbours"):
+        measure(X, Y, neighbours=5)
 
 
-def test_unknown_choices_are_refused():
+def test_unknown_choices_are_rejected():
     X, Y, _ = blobs(20)
-    with pytest.raises(ValueError, match="'shared'"):
-        quality.neighbor_distance_correlation(X, Y, k=5, neighbors="both")
-    with pytest.raises(ValueError, match="'rank'"):
-        quality.density_correlation(X, Y, k=5, of="density")
-    with pytest.raises(ValueError, match="k_neighborhood=0"):
-        quality.evaluate(X, Y, k_neighborhood=0)
+    for parameter, allowed, measure in [
+        ("neighbors", "'shared'", quality.neighbor_distance_correlation),
+        ("of", "'rank'", quality.density_correlation),
+    ]:
+        with pytest.raises(ParameterError) as raised:
+            measure(X, Y, k=5, **{parameter: "both"})
+        assert raised.value.parameter == parameter
+        assert allowed in raised.value.allowed
+
+
+# Threads
+
+
+@pytest.fixture
+def threads_used(monkeypatch):
+    """Numbers of threads that were started, or that a search was asked to use."""
+    import scipy.spatial
+
+    numbers = []
+    enter = Threads.__enter__
+
+    class Tree(scipy.spatial.cKDTree):
+        def query(self, *args, workers=1, **options):
+            numbers.append(workers)
+            return super().query(*args, workers=workers, **options)
+
+    monkeypatch.setattr(scipy.spatial, "cKDTree", Tree)
+    monkeypatch.setattr(Threads, "__enter__", lambda s: numbers.append(s.number) or enter(s))
+    return numbers
+
+
+@pytest.mark.parametrize("name", [*MEASURES, "evaluate", "clusters"])
+def test_measures_use_as_many_threads_as_they_are_given(name, threads_used):
+    X, Y, labels = blobs(300)
+    measure = {
+        "distance": quality.distance_correlation,
+        "own": quality.neighbor_distance_correlation,
+        "shared": partial(quality.neighbor_distance_correlation, neighbors="shared"),
+        "ratio": quality.density_correlation,
+        "log": partial(quality.density_correlation, of="log"),
+        "rank": partial(quality.density_correlation, of="rank"),
+        "trustworthiness": quality.trustworthiness,
+        "continuity": quality.continuity,
+        "recall": quality.neighbor_recall,
+        "evaluate": lambda X, Y, **options: quality.evaluate(X, Y, **options).as_dict(),
+        "clusters": lambda X, Y, **options: (
+            quality.cluster_radius_ratios(X, Y, labels, **options).largest_error
+        ),
+    }[name]
+    found = []
+    for n_jobs in (1, 2):
+        threads_used.clear()
+        found.append(measure(X, Y, n_jobs=n_jobs))
+        assert set(threads_used) == {n_jobs}
+    assert found[0] == found[1]
+
+
+def test_the_report_of_a_model_uses_its_threads(threads_used):
+    X, _, labels = blobs(300)
+    model = DTSNE(perplexity=20, max_iter=20, tol=0, n_jobs=1).fit(X)
+    threads_used.clear()
+    model.report(labels=labels, n_bootstrap=100)
+    assert set(threads_used) == {1}
+    report_of(X, X[:, :2], labels=labels, n_bootstrap=100, n_jobs=1)
+    assert set(threads_used) == {1}

@@ -14,6 +14,8 @@ from sklearn.neighbors import NearestNeighbors
 
 from dtsne import DTSNE, quality
 from dtsne.account import account_of
+from dtsne.runtime._errors import ParameterError
+from dtsne.runtime._threads import ONE_THREAD
 
 torch = pytest.importorskip("torch")
 
@@ -93,7 +95,7 @@ def test_samples_are_the_same_rows_and_pairs(max_rows):
 def test_parts_of_the_work_make_no_difference(monkeypatch):
     X, Y, _ = clusters(100)
     expected = quality.evaluate(X, Y, k=20, max_rows=20, device=DEVICE).as_dict()
-    monkeypatch.setattr(on_device, "_SCRATCH", 2**14)
+    monkeypatch.setattr(on_device, "MAX_SCRATCH", 2**14)
     assert quality.evaluate(X, Y, k=20, max_rows=20, device=DEVICE).as_dict() == expected
 
 
@@ -148,7 +150,7 @@ def test_neighbours_and_ranks_of_whole_numbers_are_exact(seed, d, shift):
     others = np.argsort(rng.random((10, 60)), axis=1)
     others = others[others != rows[:, None]].reshape(10, 59)
     np.testing.assert_array_equal(
-        on_device.ranks(tensor(X), rows, others), _kernels.ranks(X.T.copy(), rows, others)
+        on_device.ranks(tensor(X), rows, others), _kernels.ranks(X, rows, others, ONE_THREAD)
     )
 
 
@@ -212,7 +214,7 @@ class _Elsewhere(torch.Tensor):
         return 2, 1
 
 
-def test_tensors_elsewhere_are_refused():
+def test_tensors_elsewhere_are_rejected():
     X, Y, _ = clusters(20)
     elsewhere = torch.as_tensor(Y).as_subclass(_Elsewhere)
     with pytest.raises(ValueError, match=r"Y is a tensor on cuda:1, and device='cpu'.*'auto'"):
@@ -221,7 +223,7 @@ def test_tensors_elsewhere_are_refused():
         quality.evaluate(X, elsewhere, device=CPU)
 
 
-def test_tensors_that_do_not_fit_are_refused():
+def test_tensors_that_do_not_fit_are_rejected():
     X, Y, _ = clusters(20)
     Xt, Yt = tensor(X), tensor(Y)
     zero_row = Xt * (torch.arange(20, device=DEVICE)[:, None] != 3)
@@ -238,10 +240,11 @@ def test_tensors_that_do_not_fit_are_refused():
             quality.evaluate(*values, metric="cosine", device=DEVICE)
 
 
-def test_devices_that_cannot_be_had_are_refused(monkeypatch):
+def test_devices_that_cannot_be_had_are_rejected(monkeypatch):
     X, Y, _ = clusters(20)
-    with pytest.raises(ValueError, match="not known"):
+    with pytest.raises(ParameterError) as raised:
         quality.evaluate(X, Y, device="gpu!")
+    assert raised.value.parameter == "device"
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(ImportError, match=r'pip install "dtsne\[gpu\]"'):
         quality.evaluate(X, Y, device="cuda")

@@ -274,7 +274,7 @@ def test_too_few_given_neighbors_lower_k():
     X, Y, _ = blobs()
     account = account_of(X, Y, k=100, neighbors=nearest_neighbors(X, 10))
     assert account.whole.k == account.whole.k_neighborhood == 10
-    assert "k 100 → 10, k_neighborhood 15 → 10 (the neighbours that are given)" in page(account)
+    assert "k 100 → 10, k_neighborhood 15 → 10 (the precomputed neighbours)" in page(account)
 
 
 @pytest.mark.parametrize("metric", ["manhattan", "correlation", "precomputed"])
@@ -356,19 +356,19 @@ def test_categories_of_several_kinds_are_handed_on():
         ({"labels": ["a"] * 119}, ValueError, "labels has shape"),
         ({"labels": [None] * 120}, ValueError, "labels has only missing values"),
         ({"labels": np.array([1] + ["a"] * 119, object)}, ValueError, "labels mixes numbers"),
-        ({"k": 0}, ValueError, "k=0 is not a number of neighbours"),
-        ({"k_neighborhood": 2.5}, TypeError, "k_neighborhood=2.5 has to be an integer"),
+        ({"k": 0}, ValueError, "k=0 must be an integer of at least 1"),
+        ({"k_neighborhood": 2.5}, TypeError, "k_neighborhood=2.5 must be an integer"),
         ({"sigma": np.ones(119)}, ValueError, "sigma has shape"),
         ({"sigma": np.zeros(120)}, ValueError, "sigma has values that are not positive"),
         ({"perplexity": 1}, ValueError, "perplexity=1 has to be above 1 and below 120"),
         ({"labels": np.array([1, "a", None, 2] * 30, object)}, ValueError, "labels mixes numbers"),
-        ({"n_bootstrap": -1}, ValueError, "n_bootstrap=-1 is too few resamples"),
-        ({"n_bootstrap": 1}, ValueError, "n_bootstrap=1 is too few .* from 100 to"),
-        ({"n_bootstrap": 200.0}, TypeError, "n_bootstrap=200.0 has to be an integer"),
-        ({"max_rows": 2}, ValueError, "max_rows=2 is too few"),
-        ({"max_rows": 100.5}, TypeError, "max_rows=100.5 has to be an integer"),
-        ({"random_state": -1}, ValueError, "random_state=-1 has to be at least 0"),
-        ({"random_state": "a"}, TypeError, "random_state='a' has to be an integer"),
+        ({"n_bootstrap": -1}, ValueError, "n_bootstrap=-1 must be .* at least 100"),
+        ({"n_bootstrap": 1}, ValueError, "n_bootstrap=1 must be .* at least 100"),
+        ({"n_bootstrap": 200.0}, TypeError, "n_bootstrap=200.0 must be an integer"),
+        ({"max_rows": 2}, ValueError, "max_rows=2 must be .* at least 4"),
+        ({"max_rows": 100.5}, TypeError, "max_rows=100.5 must be an integer"),
+        ({"random_state": -1}, ValueError, "random_state=-1 must be .* at least 0"),
+        ({"random_state": "a"}, TypeError, "random_state='a' must be an integer"),
         ({"neighbors": 5}, TypeError, "neighbors has to be a pair"),
         ({"neighbors": csr_array((120, 120))}, ValueError, "no neighbours other than itself"),
     ],

@@ -272,7 +272,7 @@ def test_an_account_is_shown_with_the_map_that_it_is_of(blobs, model):
         assert f"{name} in dtSNE" in names
         assert f"{name} in t-SNE" in names
         assert name not in names
-    with pytest.raises(ValueError, match=r"accounts are of \['UMAP'\].*\['dtSNE'\]"):
+    with pytest.raises(ValueError, match=r"reports are of \['UMAP'\].*\['dtSNE'\]"):
         model.explore(account={"UMAP": accounts["dtSNE"]})
 
 

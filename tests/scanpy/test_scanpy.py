@@ -462,7 +462,7 @@ def test_few_cells_lower_the_perplexity(small):
             dtsne(cells, groupby="louvain", **QUICK)
         assert used(cells)["perplexity"] == 10
         assert cells.uns["dtsne"]["perplexity"] < n / 2
-        assert f"less than half of {n} points" in cells.uns["dtsne"]["quality"]["lowered"]
+        assert f"less than half of {n} points" in cells.uns["dtsne"]["quality"]["clipped"]
 
 
 def test_the_warning_points_here(small):
@@ -512,7 +512,7 @@ def test_groups_may_be_whole_numbers_or_truth_values(small):
         ({"metric": "precomputed"}, ValueError, "has no place here"),
         ({"metric": "nearness"}, ValueError, "metric='nearness' is not known"),
         ({"perplexity": 0.5}, ValueError, "perplexity=0.5 has to be"),
-        ({"k": 0}, ValueError, "k=0 is not a number of neighbours"),
+        ({"k": 0}, ValueError, "k=0 must be an integer of at least 1"),
         ({"key_added": ""}, ValueError, "has to be a name"),
         ({"key_added": "a/b"}, ValueError, "without a slash"),
         ({"key_added": None}, TypeError, "has to be a string"),

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 from dtsne.cli import app
 

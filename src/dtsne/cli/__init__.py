@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     from dtsne.cli._app import app
@@ -16,21 +16,21 @@ def main() -> None:
     """Run a command."""
     sys.stdout = _buffered(sys.stdout)
     for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):  # "σ" is more than some terminals can write
+        if isinstance(stream, io.TextIOWrapper):  # "σ" is more than some terminals can write
             stream.reconfigure(errors="backslashreplace")
     try:
         from dtsne.cli._app import app
 
-        app(prog_name="dtsne")
+        app()
     except KeyboardInterrupt:  # while that was loaded, or at the very end
         sys.stderr.write("dtsne: stopped.\n")
         sys.exit(130)
 
 
-def _buffered(stream: Any) -> Any:
+def _buffered(stream: TextIO) -> TextIO:
     """Return standard output with a buffer, also under PYTHONUNBUFFERED.
 
-    Without one, what a closed pipe did not take of a text is lost without an error.
+    Without one, text that a closed pipe did not take is lost without an error.
     """
     raw = getattr(stream, "buffer", None)
     if not isinstance(raw, io.RawIOBase):
@@ -38,7 +38,7 @@ def _buffered(stream: Any) -> Any:
     return io.TextIOWrapper(io.BufferedWriter(raw), stream.encoding, stream.errors)
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name != "app":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from dtsne.cli._app import app

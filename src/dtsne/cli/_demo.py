@@ -1,13 +1,13 @@
-"""``dtsne demo``: what dtSNE is about, in pictures and a page; and tables to try the rest with."""
+"""``dtsne demo``: pictures and a page of dtSNE, and tables to try the other commands with."""
 
-# Annotations are evaluated here, as Typer reads them.
+from __future__ import annotations
+
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from dtsne.cli._options import with_options
+from dtsne.cli._errors import print_error
+from dtsne.cli._options import Argument, command
 from dtsne.cli._verbosity import Verbosity, print_result
 
 if TYPE_CHECKING:
@@ -21,20 +21,23 @@ _TYPES = ("tight", "medium", "wide")
 _TSNE, _DTSNE = "t-SNE (density_scale=0)", "dtSNE"
 
 
-@with_options
-def demo(
-    folder: Annotated[Path, typer.Argument(help="Where pictures, page and tables go.")] = Path(
-        "demo-output"
+@command(
+    Argument(
+        "folder",
+        "[FOLDER]",
+        "Folder of the pictures, the page and the tables.  [default: demo-output]",
+        default=Path("demo-output"),
+        required=False,
     ),
-    *,
-    verbosity: Verbosity,
-) -> None:
+    verbosity=Verbosity,
+)
+def demo(folder: Path, verbosity: Verbosity) -> None:
     """Map and draw three Gaussians and the digits.
 
-    Prints how good the maps are, beside those of t-SNE. The Gaussians are also written as a table
+    Prints how good the maps are, compared with t-SNE. The Gaussians are also written as a table
     (cells.csv), and their map by t-SNE (tsne.csv), to try the other commands with.
     """
-    with verbosity.configured_logging(folder):
+    with verbosity.configured_logging():
         from dtsne.cli import _outputs
         from dtsne.io._columns import as_text
         from dtsne.tables import check_output
@@ -46,9 +49,7 @@ def demo(
             check_output(path)
         started = time.perf_counter()
         if verbosity.level:
-            typer.echo(
-                "dtsne: the first run compiles for some seconds; later ones do not.", err=True
-            )
+            print_error("the first run compiles for some seconds; later ones do not.")
         drawn, data, Y = _three_gaussians()
         _outputs.write_picture(gaussians, drawn)
         ids = as_text([f"cell-{i + 1}" for i in range(len(data.X))])
@@ -66,12 +67,12 @@ def _make_folder(folder: Path) -> None:
     from dtsne.plots._axes import new_figure
 
     if folder.exists() and not folder.is_dir():
-        raise NotADirectoryError(f"{folder} is a file; name a folder for the demo.")
+        raise NotADirectoryError(f"{folder} is a file; name a folder for the demo")
     new_figure((1, 1))  # the absence of matplotlib is an error before anything is made
     folder.mkdir(parents=True, exist_ok=True)
 
 
-def _as_csv(data: "Dataset", ids: "TextArray") -> str:
+def _as_csv(data: Dataset, ids: TextArray) -> str:
     """Write a set as a table such as those that people have."""
     assert data.labels is not None
     markers = [f"marker_{i + 1}" for i in range(data.X.shape[1])]
@@ -82,7 +83,7 @@ def _as_csv(data: "Dataset", ids: "TextArray") -> str:
     return "".join(f"{','.join(row)}\n" for row in (["cell", "type", *markers], *rows))
 
 
-def _three_gaussians() -> tuple[Any, "Dataset", "FloatArray"]:
+def _three_gaussians() -> tuple[Any, Dataset, FloatArray]:
     """Draw three Gaussians in 2 dimensions and in 50; return these, and their map by t-SNE, too."""
     from dtsne import DTSNE
     from dtsne.datasets import load
@@ -99,7 +100,7 @@ def _three_gaussians() -> tuple[Any, "Dataset", "FloatArray"]:
     return figure, data, maps[_TSNE]
 
 
-def _draw_row(figure: Any, row: int, data: "Dataset", maps: dict[str, "FloatArray"]) -> None:
+def _draw_row(figure: Any, row: int, data: Dataset, maps: dict[str, FloatArray]) -> None:
     """Draw the data and its maps beside one another, and print how good they are."""
     from dtsne import plots
     from dtsne.quality import evaluate
@@ -149,7 +150,7 @@ def _digits() -> tuple[Any, str]:
     return drawn, page.html
 
 
-def _ratios(X: "FloatArray", Y: "FloatArray", labels: Any) -> str:
+def _ratios(X: FloatArray, Y: FloatArray, labels: Any) -> str:
     from dtsne.quality import cluster_radius_ratios
 
     found = cluster_radius_ratios(X, Y, labels)

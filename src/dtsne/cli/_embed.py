@@ -1,154 +1,158 @@
-"""``dtsne embed``: from a file of data to a map, a picture, a page and an account."""
+"""``dtsne embed``: from a data file to a map, a picture, a page and a report."""
 
-# Annotations are evaluated here, as Typer reads them.
+from __future__ import annotations
+
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-import typer
+import click
 
-from dtsne.cli._help import PlainCommand
-from dtsne.cli._options import Options, with_options
-from dtsne.cli._parameters import FitOptions
+from dtsne._config import PARAMETERS, Config
+from dtsne.cli._errors import COMMAND_LINE, usage_errors
+from dtsne.cli._options import (
+    FILE,
+    POSITIVE,
+    Argument,
+    Command,
+    Options,
+    command,
+    option,
+    options_from,
+)
 from dtsne.cli._reading import InputOptions
-from dtsne.cli._signals import stoppable
-from dtsne.cli._usage import UsageError
+from dtsne.cli._signals import sigterm_as_interrupt
 from dtsne.cli._verbosity import Verbosity
 from dtsne.io._formats import READ, WRITTEN, in_words
 
-_PANEL = "What is written"
-EXAMPLE = "Example: dtsne embed cells.csv --id cell --label type -o map.csv --plot map.png --report"
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from dtsne import DTSNE
+    from dtsne.cli._options import Option
+
+_EXAMPLE = (
+    "Example: dtsne embed cells.csv --id cell --label type -o map.csv --plot map.png --report"
+)
 
 
 @dataclass(frozen=True)
 class Products(Options):
-    """What is to come of a fit."""
+    """The files that a fit is to give."""
 
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help=f"The map: {in_words(WRITTEN)}, text compressed if .gz follows; .h5ad for a copy "
-            "of an .h5ad with the map in it.",
-            rich_help_panel=_PANEL,
-        ),
-    ] = None
-    plot: Annotated[
-        Path | None,
-        typer.Option(
-            "--plot",
-            metavar="FILE",
-            help="A picture of the map: .png, .pdf or .svg.",
-            rich_help_panel=_PANEL,
-        ),
-    ] = None
-    html: Annotated[
-        Path | None,
-        typer.Option(
-            "--html",
-            metavar="FILE",
-            help="An interactive page of the map, which opens offline.",
-            rich_help_panel=_PANEL,
-        ),
-    ] = None
-    report: Annotated[
-        Path | None,
-        typer.Option(
-            "--report",
-            metavar="[FILE]",
-            help="What to believe of the map: printed, or written to a .md, .txt or .json; its "
-            "table of points to a .csv, .parquet …",
-            rich_help_panel=_PANEL,
-        ),
-    ] = None
-    compare_tsne: Annotated[
-        bool,
-        typer.Option(
-            "--compare-tsne",
-            help="Fit t-SNE's map too, for the picture (side by side) and the page (a slider).",
-            rich_help_panel=_PANEL,
-        ),
-    ] = False
-    title: Annotated[
-        str | None,
-        typer.Option(
-            "--title",
-            metavar="TEXT",
-            help="What stands above picture and page; the name of INPUT by default.",
-            rich_help_panel=_PANEL,
-        ),
-    ] = None
-    account: Annotated[
-        bool,
-        typer.Option(
-            "--account/--no-account",
-            help="Without it the output has the map and sigma alone, which is faster.",
-            rich_help_panel=_PANEL,
-        ),
-    ] = True
-    k: Annotated[
-        int | None,
-        typer.Option(
-            "--k",
-            metavar="INT",
-            min=1,
-            help="Neighbour that the radii of the account reach to; the perplexity by default.",
-            rich_help_panel=_PANEL,
-        ),
-    ] = None
-    overwrite: Annotated[
-        bool,
-        typer.Option(
-            "--overwrite",
-            help="Let an .h5ad be both INPUT and output.",
-            rich_help_panel=_PANEL,
-        ),
-    ] = False
+    panel = "Output"
 
-    def check(self, n_components: int, density_scale: float) -> None:
-        """Refuse what makes no sense together."""
-        shown = [self.plot, self.html, self.report]
-        if self.output is None and not any(shown):
-            raise UsageError(
-                "there is nothing to write; name a file for the map (-o map.csv), or ask for "
-                "--plot, --html or --report."
+    output: Path | None = option(
+        "--output",
+        "-o",
+        type=FILE,
+        help=f"The map: {in_words(WRITTEN)}, text also with .gz; .h5ad for a copy of an .h5ad with "
+        "the map in it.",
+    )
+    plot: Path | None = option(
+        "--plot", type=FILE, help="A picture of the map: .png, .pdf or .svg."
+    )
+    html: Path | None = option(
+        "--html", type=FILE, help="An interactive page of the map; opens offline."
+    )
+    report: Path | None = option(
+        "--report",
+        type=FILE,
+        metavar="[FILE]",
+        help="How reliable the map is: printed, or written to a .md, .txt or .json; its table of "
+        "points to a .csv, .parquet …",
+    )
+    compare_tsne: bool = option(
+        "--compare-tsne",
+        default=False,
+        help="Fit t-SNE, too, for the picture (side by side) and the page (a slider).",
+    )
+    title: str | None = option(
+        "--title", help="Title of picture and page; by default the name of INPUT."
+    )
+    account: bool = option(
+        "--account/--no-account",
+        default=True,
+        help="Without it the output has the map and sigma alone, which is faster.",
+    )
+    k: int | None = option(
+        "--k",
+        type=POSITIVE,
+        help="Neighbour to which the radii of the report reach; by default the perplexity.",
+    )
+    overwrite: bool = option(
+        "--overwrite", default=False, help="Let an .h5ad be both INPUT and output."
+    )
+
+    def __post_init__(self) -> None:
+        if self.output is None and not (self.plot or self.html or self.report):
+            raise click.UsageError(
+                "there is nothing to write; add -o map.csv, --plot, --html or --report"
             )
         if not self.account and (self.html or self.report):
-            raise UsageError("--html and --report need the account; drop --no-account.")
+            raise click.UsageError("--html and --report need the report; remove --no-account")
         if not self.account and self.k is not None:
-            raise UsageError("--k is of the account; leave it out, or drop --no-account.")
-        if n_components != 2 and (self.plot or self.html):
-            raise UsageError(
-                f"--plot and --html show maps of 2 dimensions, not {n_components}; leave them out, "
-                "or set --n-components 2."
-            )
+            raise click.UsageError("--k needs the report; remove --k or --no-account")
         if self.compare_tsne and not (self.plot or self.html):
-            raise UsageError("--compare-tsne is shown by --plot and --html; add one.")
-        if self.compare_tsne and density_scale == 0:
-            raise UsageError(
-                "--density-scale 0 is t-SNE's map already; leave it out, or --compare-tsne."
+            raise click.UsageError("--compare-tsne is shown by --plot and --html; add one of them")
+
+    def check(self, config: Config) -> None:
+        """Reject what a map with these parameters cannot give."""
+        if config.n_components != 2 and (self.plot or self.html):
+            raise click.UsageError(
+                f"--plot and --html need a map of 2 dimensions, not {config.n_components}; remove "
+                "them, or set --n-components 2"
+            )
+        if self.compare_tsne and config.density_scale == 0:
+            raise click.UsageError(
+                "--density-scale 0 is t-SNE already; remove it, or remove --compare-tsne"
             )
 
 
-class ReportingCommand(PlainCommand):
+@dataclass(frozen=True)
+class FitOptions(Options):
+    """The parameters of a fit; subclasses have some of them."""
+
+    names: ClassVar[tuple[str, ...]] = tuple(PARAMETERS)
+
+    values: Mapping[str, Any]
+    config: Config
+
+    @classmethod
+    def options(cls) -> list[Option]:
+        """See :class:`Options`."""
+        return options_from(PARAMETERS[name] for name in cls.names)
+
+    @classmethod
+    def from_values(cls, values: Mapping[str, Any]) -> Self:
+        """See :class:`Options`."""
+        fields = {name: value for name, value in values.items() if name != "checkpoint"}
+        with usage_errors(COMMAND_LINE):
+            return cls(values, Config(**fields))
+
+    def model(self, verbose: int) -> DTSNE:
+        """Return the estimator with these parameters."""
+        from dtsne import DTSNE
+
+        return DTSNE(**self.values, verbose=verbose)
+
+
+class EmbedCommand(Command):
     """A command whose ``--report`` may stand without a value, and then means standard output."""
 
-    def parse_args(self, ctx: Any, args: list[str]) -> Any:
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Add the value where it is left out."""
-        given = with_value(args, "--report", "-")
-        taken = next((b for a, b in pairwise(given) if a == "--report" and b != "-"), None)
+        complete = with_value(args, "--report", "-")
+        taken = next((b for a, b in pairwise(complete) if a == "--report" and b != "-"), None)
         try:
-            return super().parse_args(ctx, given)
-        except UsageError as error:
-            missing = getattr(getattr(error, "param", None), "name", None)
-            if missing != "source" or taken is None:
+            return super().parse_args(ctx, complete)
+        except click.MissingParameter as error:
+            if taken is None:
                 raise
-            raise UsageError(
-                f"INPUT is missing; --report took {taken} for the file to write. Name INPUT "
-                "first, or write --report -.",
+            raise click.UsageError(
+                f"INPUT is missing; --report took {taken} as the file to write. Put INPUT first, "
+                "or write --report -.",
                 ctx,
             ) from error
 
@@ -164,34 +168,29 @@ def with_value(args: list[str], option: str, value: str) -> list[str]:
     return complete
 
 
-@with_options
+@command(
+    Argument("source", "INPUT", f"Data: {in_words(READ)}; text may be compressed (.gz)."),
+    cls=EmbedCommand,
+    epilog=_EXAMPLE,
+    products=Products,
+    reading=InputOptions,
+    fit=FitOptions,
+    verbosity=Verbosity,
+)
 def embed(
-    source: Annotated[
-        Path,
-        typer.Argument(
-            metavar="INPUT",
-            help=f"Data: {in_words(READ)}; text may be compressed (.gz).",
-            show_default=False,
-        ),
-    ],
-    *,
-    products: Products,
-    reading: InputOptions,
-    fit: FitOptions,
-    verbosity: Verbosity,
+    source: Path, products: Products, reading: InputOptions, fit: FitOptions, verbosity: Verbosity
 ) -> None:
     """Map the rows of a file, each of them a point.
 
-    The output has a row for each row of INPUT, in their order: its id, the map (dtsne_1, dtsne_2),
-    what INPUT says of it beside the numbers, and what to believe of it, such as the radius in the
-    data (log_radius_data), how wrong its room in the map is (density_residual) and its sigma.
+    The output has a row for each row of INPUT, in the same order: its ID, the map (dtsne_1,
+    dtsne_2), the columns of INPUT that are not mapped, and how reliable the point is: its radius in
+    the data (log_radius_data), the error of its radius in the map (density_residual), its sigma and
+    others.
 
     Ctrl-C writes the best map so far.
     """
-    with verbosity.configured_logging(source, fit.values["checkpoint"]), stoppable():
-        reading.check()
-        model = fit.model(verbose=verbosity.level)
-        products.check(model.n_components, model.density_scale)
+    products.check(fit.config)
+    with verbosity.configured_logging(), sigterm_as_interrupt():
         from dtsne.cli._embed_run import make_map
 
-        make_map(source, products, reading, model)
+        make_map(source, products, reading, fit.model(verbosity.level))

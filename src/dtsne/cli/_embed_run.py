@@ -8,13 +8,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
+from click.exceptions import Exit
 
 from dtsne import DTSNE, __version__
 from dtsne._accounting import is_tsne, map_name
 from dtsne.cli import _outputs
-from dtsne.cli._errors import UserError, user_errors
-from dtsne.cli._flags import in_flags
+from dtsne.cli._errors import user_errors
 from dtsne.cli._outputs import STDOUT
 from dtsne.cli._pages import page_of
 from dtsne.cli._signals import stop_code
@@ -22,8 +21,9 @@ from dtsne.cli._verbosity import print_result, printable
 from dtsne.io._formats import WRITTEN
 from dtsne.labels._format import renamed
 from dtsne.runtime._devices import device_for
+from dtsne.runtime._errors import DataError
 from dtsne.scanpy._layout import entries_of, in_obs, known, params_of
-from dtsne.tables import TableError, check_output, write_h5ad, write_table
+from dtsne.tables import check_output, write_h5ad, write_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,14 +67,14 @@ class Job:
 
 
 def make_map(source: Path, products: Products, reading: InputOptions, model: DTSNE) -> None:
-    """Read, fit and write; what can be refused is refused before the fit."""
+    """Read, fit and write; whatever can be rejected is rejected before the fit."""
     _check_outputs(source, products, reading, model)
-    _check_device(model.device)
+    device_for(model.device)  # raises an error if this machine does not have it
     table = reading.read(source)
     groups = reading.groups(table, source)
     job = Job(source, products, reading, table, groups, model)
     code = _fit(job)
-    with _note_written_output(job, "the map, without the account"):
+    with _note_written_output(job, "the map, without the report"):
         if products.compare_tsne and not code:
             tsne, code = _fit_tsne(job)
             job = replace(job, tsne=tsne)
@@ -82,11 +82,11 @@ def make_map(source: Path, products: Products, reading: InputOptions, model: DTS
         if products.output is not None:
             if account is not None:
                 _write_map(job, account)
-            _outputs.wrote(products.output)
+            _outputs.log_written(products.output)
     with _note_written_output(job, "the map"):
         _write_others(job, account)
     if code:
-        raise typer.Exit(code)
+        raise Exit(code)
 
 
 def _check_outputs(source: Path, products: Products, reading: InputOptions, model: DTSNE) -> None:
@@ -103,9 +103,9 @@ def _check_outputs(source: Path, products: Products, reading: InputOptions, mode
     is_anndata = reading.is_anndata(source)
     if output is not None and output.suffix.lower() == ".h5ad":
         if not is_anndata:
-            raise TableError(
-                f"{output}: an .h5ad is written as a copy of the one that was read, and {source} "
-                "is none; name a .csv or .parquet."
+            raise DataError(
+                f"-o {output} would be a copy of the .h5ad that was read, and {source} is not one",
+                "write a .csv or .parquet",
             )
         _check_anndata(output, source, products)
     else:
@@ -117,27 +117,19 @@ def _check_outputs(source: Path, products: Products, reading: InputOptions, mode
     _outputs.check_checkpoint(checkpoint, source)
 
 
-def _check_device(asked: str) -> None:
-    """Refuse a device that this machine does not have."""
-    try:
-        device_for(asked)
-    except RuntimeError as error:
-        raise UserError(in_flags(str(error))) from error
-
-
 def _check_anndata(output: Path, source: Path, products: Products) -> None:
     try:
         check_output(output, source, overwrite_source=products.overwrite)
     except FileExistsError as error:
         raise FileExistsError(
-            f"{output} is the file to read; name another, or add --overwrite to have the map in it."
+            f"{output} is the input file; name another, or add --overwrite to write the map into it"
         ) from error
     _outputs.require("h5ad")
 
 
 @contextmanager
 def _note_written_output(job: Job, what: str) -> Iterator[None]:
-    """Have whatever goes wrong after the fit say what there is all the same."""
+    """Add to whatever goes wrong after the fit which output exists all the same."""
     try:
         yield
     except BaseException as error:
@@ -151,23 +143,23 @@ def _fit(job: Job) -> int:
     model, output = job.model, job.products.output
     code = 0
     try:
-        with user_errors(model.checkpoint):
+        with user_errors():
             model.fit(job.table.X)
     except KeyboardInterrupt as stop:
         code = stop_code(stop)
         if not hasattr(model, "embedding_"):
             _LOGGER.warning("stopped before there was a map; nothing was written.")
-            raise typer.Exit(code) from None
+            raise Exit(code) from None
     if output is not None:
         _write_map(job, None)
         if job.products.account and not code:
-            _LOGGER.info("%s has the map; the account follows", output)
+            _LOGGER.info("%s has the map; the report follows", output)
     if code:
         what = (
             "the best map so far is used" if output is None else f"{output} has the best map so far"
         )
         where = model.checkpoint
-        more = "" if where is None else f"; the same command goes on from {where}"
+        more = "" if where is None else f"; the same command resumes from {where}"
         _LOGGER.warning("stopped at iteration %d: %s%s.", model.n_iter_, what, more)
     return code
 
@@ -175,12 +167,12 @@ def _fit(job: Job) -> int:
 def _fit_tsne(job: Job) -> tuple[DTSNE | None, int]:
     """Fit t-SNE, to compare with, None if that was stopped; return it and the exit code."""
     parameters = {**job.model.get_params(), "density_scale": 0.0, "checkpoint": None}
-    _LOGGER.info("t-SNE's map, to compare")
+    _LOGGER.info("fitting t-SNE, to compare")
     try:
         with user_errors():
             return DTSNE(**parameters).fit(job.table.X), 0
     except KeyboardInterrupt as stop:
-        _LOGGER.warning("stopped: t-SNE's map is left out.")
+        _LOGGER.warning("stopped; the map of t-SNE is left out.")
         return None, stop_code(stop)
 
 
@@ -196,7 +188,7 @@ def _report(job: Job, model: DTSNE) -> Account:
 
 
 def _write_others(job: Job, account: Account | None) -> None:
-    """Write what was asked for beside the map."""
+    """Write the other files."""
     products, Y = job.products, job.model.embedding_
     if products.report is not None and products.report != STDOUT and account is not None:
         _outputs.write_report(products.report, account, Y, job.table.ids)
@@ -253,7 +245,7 @@ def _write_anndata(
 ) -> None:
     """Write the map into a copy of the input, under the names of :mod:`dtsne.scanpy`."""
     model = job.model
-    said = job.reading.transform_parameters()
+    said = job.reading.transform_parameters
     params = known({**params_of(model), **said})
     record: dict[str, Any] = {
         "dtsne": {"params": params, "version": __version__, "n_iter": int(model.n_iter_)}

@@ -6,22 +6,23 @@ import json
 import os
 import platform
 import sys
+from dataclasses import dataclass
 from importlib import import_module, metadata
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from dtsne._version import __version__
-from dtsne.cli._verbosity import one_line, print_result
+from dtsne.cli._errors import one_line
+from dtsne.cli._options import Options, command, option
+from dtsne.cli._verbosity import print_result
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 REQUIRED = (
     "numpy", "scipy", "scikit-learn", "numba", "faiss-cpu", "joblib", "threadpoolctl", "tqdm",
-    "typer",
+    "click",
 )  # fmt: skip
 # What each extra is for, and its packages.
 EXTRAS = {
@@ -36,17 +37,23 @@ EXTRAS = {
 _CACHES = (".nbi", ".nbc")
 
 
-def info(
-    *,
-    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
-) -> None:
-    """Say what is installed, and what this machine has.
+@dataclass(frozen=True)
+class InfoOptions(Options):
+    """How the information is printed."""
 
-    Versions, the packages of the extras, threads, memory, GPU, and where caches and data lie: what
-    a report of a problem should have.
+    as_json: bool = option("as_json", "--json", default=False, help="Print JSON.")
+
+
+@command(shown=InfoOptions)
+def info(shown: InfoOptions) -> None:
+    """List what is installed, and what this machine has.
+
+    Versions, the packages of the extras, threads, memory, GPU, and the folders of caches and data:
+    what a bug report should contain.
     """
     found = collect()
-    print_result(json.dumps(found, indent=2, ensure_ascii=False) if as_json else as_text(found))
+    as_json = json.dumps(found, indent=2, ensure_ascii=False) if shown.as_json else None
+    print_result(as_json or as_text(found))
 
 
 def collect() -> dict[str, Any]:

@@ -10,7 +10,7 @@ from dtsne.io._integers import has_gaps
 from dtsne.labels._format import MAX_INTEGER_LABELS
 from dtsne.labels._groups import Groups, group_by
 from dtsne.plots._palette import MAX_GROUPS
-from dtsne.tables import TableError
+from dtsne.runtime._errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,13 +33,12 @@ def as_groups(
     groups = _grouped(labels, categories).drop_unused()
     n_groups = len(groups.names)
     if not n_groups:
-        raise TableError(
-            f"{path}: the column {name!r} is empty; name a column of groups ({option})."
-        )
+        raise DataError(f"{path}: column {name!r} is empty", f"name a column of groups ({option})")
     if n_groups > MAX_GROUPS:
-        raise TableError(
-            f"{path}: the column {name!r} has {n_groups:,} different values, and a label at most "
-            f"{MAX_GROUPS}; name a column of groups ({option})."
+        raise DataError(
+            f"{path}: column {name!r} has {n_groups:,} distinct values, and labels at most "
+            f"{MAX_GROUPS}",
+            f"name a column of groups ({option})",
         )
     return groups
 

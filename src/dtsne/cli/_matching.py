@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dtsne.io._columns import as_text
+from dtsne.runtime._errors import DataError, UserNotice
 from dtsne.runtime._logging import warn
 from dtsne.tables import TableError, align
 
@@ -32,16 +33,19 @@ def matched(
             return table, found.in_order(_order(table.ids, found.ids))
     n = table.X.shape[0]
     if len(found.Y) != n:
-        raise TableError(
-            f"{paths[1]} has {len(found.Y):,} points, and the data {n:,} rows; give the map of "
-            "these data, or ids in both to match them by (--id, --map-id)."
+        raise DataError(
+            f"{paths[1]} has {len(found.Y):,} points, and the data {n:,} rows",
+            "give the map of these data, or match rows by IDs (--id, --map-id)",
         )
     if not by_order and (table.ids is not None or found.ids is not None):
         named, other = (0, 1) if table.ids is not None else (1, 0)
         warn(
-            f"{paths[named]} has ids, and no column of {paths[other]} has the same: points are "
-            f"matched by their order. Name the column of ids ({('--id', '--map-id')[other]}), or "
-            "say that the order is the same (--by-order)."
+            UserNotice(
+                f"{paths[named]} has IDs, and no column of {paths[other]} has the same IDs: points "
+                "are matched by their order",
+                f"name the column of IDs ({('--id', '--map-id')[other]}), or confirm the order "
+                "(--by-order)",
+            )
         )
     else:
         _LOGGER.info("points are matched by their order")
@@ -49,16 +53,16 @@ def matched(
 
 
 def _with_ids(table: Table, found: MapFile, paths: tuple[Path, Path]) -> tuple[Table, MapFile]:
-    """Where one of them has ids, look for the same in the other."""
+    """Where one of them has IDs, look for the same IDs in the other."""
     if table.ids is None and found.ids is not None:
         name = _same(table.fields, found.ids)
         if name is not None:
-            _LOGGER.info("%r of %s are the ids of the map", name, paths[0].name)
+            _LOGGER.info("%r of %s are the IDs of the map", name, paths[0].name)
             return replace(table, ids=as_text(table.fields[name])), found
     if found.ids is None and table.ids is not None:
         name = _same(found.columns, table.ids)
         if name is not None:
-            _LOGGER.info("%r of %s are the ids of the data", name, paths[1].name)
+            _LOGGER.info("%r of %s are the IDs of the data", name, paths[1].name)
             return table, replace(found, ids=as_text(found.columns[name]))
     return table, found
 
@@ -76,5 +80,5 @@ def _order(ids: TextArray, of_map: TextArray) -> IntArray:
     try:
         return align(ids, of_map)
     except TableError as error:
-        text = str(error).rstrip(".")
-        raise TableError(f"{text}, or match rows by their order (--by-order).") from error
+        error.add_note("Rows can also be matched by their order (--by-order).")
+        raise

@@ -1,4 +1,4 @@
-"""Numbers that can be read, but not mapped or compared."""
+"""Checks of numbers that can be read, but not mapped or compared."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dtsne.io._names import counted
-from dtsne.tables import TableError
+from dtsne.runtime._errors import DataError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,45 +15,44 @@ if TYPE_CHECKING:
     from dtsne.tables import Table
 
 # Squares, and sums of many of them, stay below the largest float64.
-_LARGEST = 1e150
-_FEWEST_ROWS = 4
+_MAX_NUMBER = 1e150
+_MIN_ROWS = 4
 # Differences below this share of the largest number are lost in its rounding.
 _ROUNDING = 1e-14
 
 
 def check_size(X: Any, path: Path) -> None:
-    """Refuse numbers whose squares, and so the distances between points, are infinite."""
+    """Reject numbers whose squares, and so the distances between points, are infinite."""
     values = X.data if hasattr(X, "indptr") else X
     largest = max(float(values.max(initial=0)), -float(values.min(initial=0)))
-    if largest > _LARGEST:
-        raise TableError(
-            f"{path} holds numbers as large as {largest:.3g}, and of those above {_LARGEST:g} the "
-            "squares overflow; rescale them."
+    if largest > _MAX_NUMBER:
+        raise DataError(
+            f"{path} holds numbers as large as {largest:.3g}, and squares of numbers above "
+            f"{_MAX_NUMBER:g} overflow",
+            "rescale them",
         )
 
 
 def check_rows(table: Table, path: Path) -> None:
-    """Refuse rows that are too few to be mapped, or do not differ."""
+    """Reject rows that are too few to be mapped, or do not differ."""
     X, n = table.X, table.X.shape[0]
     check_size(X, path)
-    if n < _FEWEST_ROWS:
-        raise TableError(
-            f"{path} has {counted(n, 'row', 'rows')}, and a map needs at least {_FEWEST_ROWS}; "
-            "give it more."
+    if n < _MIN_ROWS:
+        raise DataError(
+            f"{path} has {counted(n, 'row', 'rows')}, and a map needs at least {_MIN_ROWS}"
         )
     least, largest = (np.asarray(_by_column(f, X), dtype=np.float64) for f in ("min", "max"))
     sizes, spread = np.maximum(-least, largest), largest - least
     if not spread.any():
-        raise TableError(
-            f"{path}: all rows are equal in the columns that are mapped, so there is nothing to "
-            "map; take others (--columns)."
+        raise DataError(
+            f"{path}: all rows are equal in the columns to map", "choose others (--columns)"
         )
     if (spread <= _ROUNDING * sizes.max()).all():
         name = table.feature_names[int(sizes.argmax())]
-        raise TableError(
-            f"{path}: the column {name!r} holds numbers as large as {sizes.max():.3g}, beside "
-            "which all others are lost; if these are ids, say so (--id), or leave them out "
-            "(--exclude)."
+        raise DataError(
+            f"{path}: column {name!r} holds numbers as large as {sizes.max():.3g}, compared with "
+            "which all others are lost in rounding",
+            "if these are IDs, mark them (--id) or exclude them (--exclude)",
         )
 
 

@@ -1,78 +1,227 @@
-"""Options that belong together, as one argument of a command.
-
-A command that takes an `Options` is seen by Typer as if it took each of its fields: commands share
-options without repeating them, and are handed an object that knows what to do with these.
-"""
+"""Commands and their options, made from tables of parameters and from fields of dataclasses."""
 
 from __future__ import annotations
 
-from dataclasses import fields
-from functools import wraps
-from inspect import Parameter, Signature, signature
-from typing import TYPE_CHECKING, Any, Self, get_type_hints
+import shlex
+from contextlib import suppress
+from dataclasses import field, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import click
+from click.shell_completion import CompletionItem
+
+from dtsne.cli._errors import COMMAND_LINE, NONE
+from dtsne.runtime._errors import ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from dtsne.runtime._parameters import Parameter
+
+# As the help writes them: FILE and INT.
+FILE, POSITIVE = click.Path(path_type=Path), click.IntRange(min=1)
+FILE.name, POSITIVE.name = "file", "int"
+_OTHERS = "Options"
+# Choices that fit next to the name of an option.
+_MAX_SHOWN = 4
+_TYPE_NAMES = {int: "INT", float: "FLOAT"}
+
+
+class Option(click.Option):
+    """An option with the heading under which the help page lists it."""
+
+    def __init__(self, decls: Sequence[str], *, panel: str = _OTHERS, **attributes: Any) -> None:
+        super().__init__(list(decls), show_default=True, **attributes)
+        self.panel = panel
+
+
+def option(*decls: str, default: Any = None, **attributes: Any) -> Any:
+    """Declare a field of an :class:`Options` dataclass; attributes are those of :class:`Option`."""
+    attributes |= {"default": default}
+    if isinstance(default, bool):
+        attributes["is_flag"] = True
+    return field(default=default, metadata={"decls": decls, "attributes": attributes})
 
 
 class Options:
-    """Some options of a command. Subclasses are dataclasses, with fields annotated for Typer."""
+    """Options that belong together, as one argument of a command; subclasses are dataclasses."""
+
+    panel: ClassVar[str] = _OTHERS
 
     @classmethod
-    def parameters(cls) -> list[Parameter]:
-        """Return the options as parameters that a function could have."""
-        hints = get_type_hints(cls, include_extras=True)
+    def options(cls) -> list[Option]:
+        """Return the options in the order of the help page."""
         return [
-            Parameter(
-                field.name,
-                Parameter.KEYWORD_ONLY,
-                default=field.default,
-                annotation=hints[field.name],
+            Option(
+                declared.metadata["decls"],
+                **{"panel": cls.panel, **declared.metadata["attributes"]},
             )
-            for field in fields(cls)  # type: ignore[arg-type]
+            for declared in fields(cls)  # type: ignore[arg-type]
+            if "decls" in declared.metadata
         ]
 
     @classmethod
-    def of(cls, **values: Any) -> Self:
-        """Make an object of the values that the options have."""
+    def from_values(cls, values: Mapping[str, Any]) -> Self:
+        """Return the object that has the values of the options."""
         return cls(**values)
 
 
-def with_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Show Typer the fields of every `Options` that a command takes, instead of it."""
-    hints = get_type_hints(command, include_extras=True)
-    groups: dict[str, list[Parameter]] = {}
-    flat: list[Parameter] = []
-    for parameter in signature(command).parameters.values():
-        kind = hints[parameter.name]
-        if isinstance(kind, type) and issubclass(kind, Options):
-            groups[parameter.name] = kind.parameters()
-            flat += groups[parameter.name]
-        else:
-            flat.append(parameter.replace(annotation=kind))
+class Command(click.Command):
+    """A command whose options are listed by heading, those without one last."""
 
-    @wraps(command)
-    def run(**values: Any) -> None:
-        for name, parameters in groups.items():
-            values[name] = hints[name].of(**{p.name: values.pop(p.name) for p in parameters})
-        command(**values)
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Add the command to every error, which then refers to its help."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError as error:
+            error.ctx = error.ctx or ctx
+            raise
 
-    run.__signature__ = Signature(flat)  # type: ignore[attr-defined]
-    run.__annotations__ = {parameter.name: parameter.annotation for parameter in flat}
-    return run
-
-
-def completing(words: Sequence[str]) -> Callable[[str], list[str]]:
-    """Return what completes a value in the shell, for values among some words."""
-
-    def complete(incomplete: str) -> list[str]:
-        return [word for word in words if word.startswith(incomplete)]
-
-    return complete
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options."""
+        panels: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if isinstance(parameter, Argument):
+                record = (parameter.make_metavar(ctx), parameter.text)
+            if record is not None:
+                panels.setdefault(getattr(parameter, "panel", _OTHERS), []).append(record)
+        for panel in sorted(panels, key=lambda panel: panel == _OTHERS):
+            with formatter.section(panel):
+                formatter.write_dl(panels[panel])
 
 
-def separated(given: Sequence[str] | None) -> tuple[str, ...] | None:
+class Argument(click.Argument):
+    """The path of a file or folder, with help."""
+
+    panel = "Arguments"
+
+    def __init__(self, name: str, metavar: str, text: str, **attributes: Any) -> None:
+        super().__init__([name], metavar=metavar, type=FILE, **attributes)
+        self.text = text
+
+
+def command(
+    *arguments: Argument,
+    cls: type[Command] = Command,
+    epilog: str | None = None,
+    **groups: type[Options],
+) -> Callable[[Callable[..., None]], Command]:
+    """Make a function a command, whose groups of options arrive as one object each."""
+    options = {name: group.options() for name, group in groups.items()}
+    parameters = [*arguments, *(option for listed in options.values() for option in listed)]
+
+    def make(function: Callable[..., None]) -> Command:
+        def run(**values: object) -> None:
+            for name, group in groups.items():
+                given = {str(option.name): values.pop(str(option.name)) for option in options[name]}
+                values[name] = group.from_values(given)
+            function(**values)
+
+        return cls(
+            function.__name__,
+            callback=run,
+            params=list(parameters),
+            help=function.__doc__,
+            epilog=epilog,
+        )
+
+    return make
+
+
+def options_from(
+    parameters: Iterable[Parameter], panel: str | None = None, *, prefix: str = ""
+) -> list[Option]:
+    """Return the options that a table of parameters describes.
+
+    Names and flags begin with `prefix`. Without a panel, options are listed under their group.
+    """
+    return [_option_from(p, panel or p.group, prefix) for p in parameters if p.flag is not None]
+
+
+def _option_from(parameter: Parameter, panel: str, prefix: str) -> Option:
+    flag = str(parameter.flag).replace("--", f"--{prefix}", 1)
+    decls = [f"{prefix}{parameter.name}".replace("-", "_"), flag]
+    common: dict[str, Any] = {
+        "help": _help(parameter),
+        "panel": panel,
+        "default": parameter.default,
+    }
+    if parameter.kind is bool or False in parameter.choices:
+        decls[1] = f"{flag}/{flag.replace('--', '--no-', 1)}"
+        if parameter.kind is not bool:  # there to be turned off
+            common |= {"default": True, "callback": lambda *given: given[2] and parameter.default}
+        return Option(decls, **common)
+    if parameter.kind is tuple:
+        common |= {"multiple": True, "callback": _separated}
+    return Option(decls, type=Values(parameter), **common)
+
+
+def _help(parameter: Parameter) -> str:
+    text = COMMAND_LINE.word(parameter.summary).replace("`", "")
+    if len(parameter.choices) <= _MAX_SHOWN or parameter.metavar:
+        return text
+    return f"{text.removesuffix('.')}: {', '.join(map(str, parameter.choices))}."
+
+
+class Values(click.ParamType):  # type: ignore[type-arg]
+    """The values of a parameter: words, numbers, `none`, or any text."""
+
+    name = "value"
+
+    def __init__(self, parameter: Parameter) -> None:
+        self.parameter = parameter
+        self.words = [str(choice) for choice in parameter.choices]
+        if parameter.optional and parameter.is_number:
+            self.words.append(NONE)
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:  # noqa: ARG002
+        """Return what the help writes for the value."""
+        if self.parameter.metavar:
+            return self.parameter.metavar
+        if len(self.words) > _MAX_SHOWN:
+            return self.parameter.name.upper()
+        return "|".join(filter(None, (*self.words, _TYPE_NAMES.get(self.parameter.kind)))) or "FILE"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> object:
+        """Turn what was typed into a value, and check it."""
+        if not isinstance(value, str):
+            return value
+        found = self._parsed(value)
+        try:
+            self.parameter.check(found)
+        except ParameterError as error:
+            flag = self.parameter.flag if param is None else param.opts[0]
+            allowed = self.parameter.allowed_in(COMMAND_LINE)
+            raise click.UsageError(f"{flag} {shlex.quote(value)} must be {allowed}", ctx) from error
+        return found
+
+    def _parsed(self, text: str) -> object:
+        if text in self.parameter.choices:
+            return text
+        if text == NONE in self.words:
+            return None
+        if self.parameter.is_number:
+            with suppress(ValueError):
+                return self.parameter.kind(text)
+        return text
+
+    def shell_complete(
+        self,
+        ctx: click.Context,  # noqa: ARG002
+        param: click.Parameter,  # noqa: ARG002
+        incomplete: str,
+    ) -> list[CompletionItem]:
+        """Complete words; the shell completes files."""
+        return [CompletionItem(word) for word in self.words if word.startswith(incomplete)]
+
+
+def _separated(
+    _: click.Context, __: click.Parameter, given: Sequence[str]
+) -> tuple[str, ...] | None:
     """Return names that were given one by one, or with commas between them."""
-    if not given:
-        return None
-    return tuple(name.strip() for part in given for name in part.split(",") if name.strip())
+    names = tuple(name.strip() for part in given for name in part.split(",") if name.strip())
+    return names or None

@@ -1,4 +1,4 @@
-"""Files that a command writes, whole or not at all; what cannot be is refused before the work."""
+"""Files that a command writes, atomically; what cannot be written is rejected before the work."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
-from dtsne.cli._drawn import DPI, PAGES, PICTURES
-from dtsne.cli._usage import UsageError
+from dtsne.cli._plot import DPI, PAGES, PICTURES
 from dtsne.io._anndata import anndata_io
 from dtsne.io._files import format_of
 from dtsne.io._formats import WITH_COLUMNS, WRITTEN, in_words, suffixes_of
@@ -30,7 +29,7 @@ _LOGGER = logging.getLogger(__name__)
 
 STDOUT = Path("-")
 _TEXTS = (".md", ".txt", ".json")
-# What imports the package that a format is written with, or says how to get it.
+# Imports the package that writes a format, or raises how to install it.
 _WRITTEN_BY: dict[str, Callable[[], object]] = {
     "parquet": arrow,
     "feather": arrow,
@@ -39,14 +38,14 @@ _WRITTEN_BY: dict[str, Callable[[], object]] = {
 
 
 def check_different(paths: Mapping[str, Path | None]) -> None:
-    """Refuse that one file is to hold two things."""
+    """Reject one file under two options."""
     seen: dict[str, str] = {}
     for option, path in paths.items():
         if path is None or path == STDOUT:
             continue
         other = seen.setdefault(os.path.realpath(path), option)
         if other != option:
-            raise UsageError(f"{other} and {option} both name {path}; name two files.")
+            raise click.UsageError(f"{other} and {option} both name {path}; name two files")
 
 
 def check_table(
@@ -68,7 +67,7 @@ def check_picture(path: Path | None, source: Path | None) -> None:
     if path is not None:
         check_suffix(path, PICTURES, "--plot")
         check_output(path, source)
-        new_figure((1, 1))  # its absence is an error before the work
+        new_figure((1, 1))  # raises an error where matplotlib is missing
 
 
 def check_page(path: Path | None, source: Path | None) -> None:
@@ -79,7 +78,7 @@ def check_page(path: Path | None, source: Path | None) -> None:
 
 
 def check_report(path: Path | None, source: Path) -> None:
-    """Raise what writing an account would raise."""
+    """Raise what writing a report would raise."""
     if path is None or path == STDOUT:
         return
     if path.suffix.lower() in _TEXTS:
@@ -87,28 +86,27 @@ def check_report(path: Path | None, source: Path) -> None:
         return
     try:
         check_table(path, source, option="--report", formats=WITH_COLUMNS)
-    except typer.BadParameter as error:
-        raise typer.BadParameter(
-            f"{path}: an account is written to .md, .txt or .json, and its table of points to "
-            f"{in_words(WITH_COLUMNS)}.",
-            param_hint="--report",
+    except click.UsageError as error:
+        raise click.UsageError(
+            f"--report {path}: a report is written to .md, .txt or .json, and its table of points "
+            f"to {in_words(WITH_COLUMNS)}"
         ) from error
 
 
 def check_checkpoint(path: Path | None, source: Path) -> None:
-    """Raise what keeping the fit in a file would raise."""
+    """Raise what writing a checkpoint would raise."""
     if path is not None:
         check_output(path, source)
 
 
 def require(file_format: str) -> None:
-    """Raise an ImportError if what writes a format is missing."""
+    """Raise an error if the package that writes a format is missing."""
     if file_format in _WRITTEN_BY:
         _WRITTEN_BY[file_format]()
 
 
 def write_report(path: Path, account: Account, Y: FloatArray, ids: TextArray | None) -> None:
-    """Write an account in the format of the suffix."""
+    """Write a report in the format of the suffix."""
     texts: dict[str, Callable[[], str]] = {
         ".md": account.to_markdown,
         ".json": account.to_json,
@@ -128,16 +126,16 @@ def write_points(
     *,
     name: str = "dtsne",
 ) -> None:
-    """Write a map and columns beside it as a table."""
+    """Write a map and further columns as a table."""
     write_table(path, Y, ids=ids, fields=columns, name=name)
-    wrote(path)
+    log_written(path)
 
 
 def write_text(path: Path, text: str) -> None:
     """Write a text."""
     with whole_file(path) as part:
         part.write_text(text, encoding="utf-8", newline="\n")
-    wrote(path)
+    log_written(path)
 
 
 def write_picture(path: Path, drawn: Any, dots_per_inch: float = DPI) -> None:
@@ -145,21 +143,19 @@ def write_picture(path: Path, drawn: Any, dots_per_inch: float = DPI) -> None:
     figure = getattr(drawn, "figure", drawn)
     with whole_file(path) as part:
         figure.savefig(part, format=path.suffix.lower().removeprefix("."), dpi=dots_per_inch)
-    wrote(path)
+    log_written(path)
 
 
-def wrote(path: Path) -> None:
-    """Say that a file was written."""
+def log_written(path: Path) -> None:
+    """Log that a file was written."""
     _LOGGER.info("wrote %s", path)
 
 
 def check_suffix(path: Path, known: Sequence[str], option: str) -> None:
-    """Refuse a file whose name does not say what it is to be."""
+    """Reject a file name without a known suffix."""
     if path.suffix.lower() not in known:
         raise _unknown_suffix(path, known, option)
 
 
-def _unknown_suffix(path: Path, known: Sequence[str], option: str) -> typer.BadParameter:
-    return typer.BadParameter(
-        f"{path}: the suffix has to be one of {', '.join(known)}.", param_hint=option
-    )
+def _unknown_suffix(path: Path, known: Sequence[str], option: str) -> click.UsageError:
+    return click.UsageError(f"{option} {path}: the suffix must be one of {', '.join(known)}")

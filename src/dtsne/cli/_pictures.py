@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dtsne import plots
-from dtsne.plots._panels import MOST_RATIOS
+from dtsne.plots._panels import MAX_RATIOS
 from dtsne.report._radius_unit import factor_of_radii
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def draw_maps(
     """Draw maps of the same points side by side."""
     options = {"panel_size": _PANEL_SIZE, **options}
     if groups is not None:
-        few = len(groups.names) <= MOST_RATIOS
+        few = len(groups.names) <= MAX_RATIOS
         return plots.side_by_side(maps, labels=groups, radius_ratios=few, **options)
     if radii is None:
         return plots.side_by_side(maps, **options)

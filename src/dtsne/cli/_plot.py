@@ -1,164 +1,141 @@
 """``dtsne plot``: a picture, or a page, of a map from a file."""
 
-# Annotations are evaluated here, as Typer reads them.
+from __future__ import annotations
+
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, TypedDict
 
-import typer
+import click
 
-from dtsne.cli._drawn import DPI, PAGES, SIZE
-from dtsne.cli._map_options import MapOptions
-from dtsne.cli._options import completing, with_options
-from dtsne.cli._usage import UsageError
+from dtsne.cli._options import FILE, Argument, Options, command, option
+from dtsne.cli._reading import MapOptions
 from dtsne.cli._verbosity import Verbosity, printable
 from dtsne.io._formats import MAPS, in_words
 
+if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import Literal
+
+PICTURES, PAGES = (".png", ".pdf", ".svg"), (".html", ".htm")
+SIZE, DPI = 6.0, 150.0  # inches, and dots per inch
 KINDS = ("map", "radius", "residual", "radius-plot")
 _SIZES, _DPIS = (1.0, 100.0), (10.0, 2400.0)
 # Dots to a side; a square of them takes a gigabyte and a half.
-_MOST_DOTS = 20_000
-EXAMPLE = "Example: dtsne plot map.csv -o residual.png --kind residual"
+_MAX_DOTS = 20_000
 
 
-def _known_kind(text: str) -> str:
-    if text not in KINDS:
-        raise typer.BadParameter(f"{text!r} is not known; choose {', '.join(KINDS)}.")
-    return text
+class Style(TypedDict):
+    """The options that all pictures of maps have."""
+
+    title: str
+    figsize: tuple[float, float]
+    annotate: bool
+    legend: bool | Literal["auto"]
 
 
 @dataclass(frozen=True)
-class Drawing:
-    """What is drawn, and how; None stands for what was not said."""
+class Drawing(Options):
+    """What is drawn, and how; None where an option is not given."""
 
-    kind: str
-    by: str | None
-    title: str
-    size: float | None
-    dpi: float | None
-    legend: bool | None
-    names: bool | None
+    panel = "Output"
 
-    def check(self, output: Path) -> None:
-        """Refuse what cannot be drawn, and what would be left aside in silence."""
+    output: Path = option(
+        "--output",
+        "-o",
+        type=FILE,
+        required=True,
+        help="The picture (.png, .pdf, .svg), or an interactive page (.html).",
+    )
+    kind: str = option(
+        "--kind",
+        default=KINDS[0],
+        type=click.Choice(KINDS),
+        metavar="|".join(KINDS),
+        help="The map; the map coloured by the radius of each point in the data, or by the error "
+        "of its radius in the map; or radii in the map against radii in the data. All but the "
+        "first need the columns that dtsne embed or dtsne quality --points writes.",
+    )
+    by: str | None = option(
+        "--by",
+        metavar="COLUMN",
+        help="Column to colour by, groups or a quantity; by default the first column of groups, "
+        "or the radius where there is none.",
+    )
+    title: str | None = option("--title", help="Title; by default the name of EMBEDDING.")
+    size: float | None = option(
+        "--size",
+        type=float,
+        help=f"Width in inches of the map.  [default: {SIZE:g}]",
+    )
+    dpi: float | None = option("--dpi", type=float, help=f"Dots per inch.  [default: {DPI:g}]")
+    legend: bool | None = option(
+        "--legend/--no-legend", help="List the groups; by default if the map does not name them."
+    )
+    names: bool | None = option(
+        "--names/--no-names", help="Write the names of groups onto the map, as by default."
+    )
+
+    def __post_init__(self) -> None:
         for flag, value, (least, most) in (
             ("--size", self.size, _SIZES),
             ("--dpi", self.dpi, _DPIS),
         ):
             if value is not None and not least <= value <= most:
-                raise UsageError(f"{flag} {value:g} has to be from {least:g} to {most:g}.")
-        dots = (self.size or SIZE) * (self.dpi or DPI)
-        if dots > _MOST_DOTS:
-            raise UsageError(
-                f"--size {self.size or SIZE:g} at --dpi {self.dpi or DPI:g} is {dots:,.0f} dots "
-                f"wide, and a picture is {_MOST_DOTS:,} at most; lower one of them."
+                raise click.UsageError(f"{flag} {value:g} must be from {least:g} to {most:g}")
+        size, dpi = self.size or SIZE, self.dpi or DPI
+        if size * dpi > _MAX_DOTS:
+            raise click.UsageError(
+                f"--size {size:g} at --dpi {dpi:g} is {size * dpi:,.0f} dots wide, and at most "
+                f"{_MAX_DOTS:,} are possible; lower one of them"
             )
-        if output.suffix.lower() in PAGES:
-            self._refuse("a page", "kind", "size", "dpi", "legend", "names")
+        if self.is_page:
+            self._reject("HTML output", "kind", "size", "dpi", "legend", "names")
         elif self.kind in ("radius", "residual"):
-            self._refuse(f"--kind {self.kind}", "by")
+            self._reject(f"--kind {self.kind}", "by")
         elif self.kind == "radius-plot":
-            self._refuse("--kind radius-plot", "legend", "names")
+            self._reject("--kind radius-plot", "legend", "names")
 
-    def _refuse(self, what: str, *useless: str) -> None:
-        given = [name for name in useless if getattr(self, name) not in (None, KINDS[0])]
-        if given:
-            flags = ", ".join(f"--{name}" for name in given)
-            raise UsageError(f"{what} has no use for {flags}; leave that out.")
+    def _reject(self, what: str, *ignored: str) -> None:
+        """Reject options that would be ignored."""
+        flags = [f"--{name}" for name in ignored if getattr(self, name) not in (None, KINDS[0])]
+        if flags:
+            verb = "does" if len(flags) == 1 else "do"
+            raise click.UsageError(f"{', '.join(flags)} {verb} not apply to {what}")
 
     @property
-    def options(self) -> dict[str, Any]:
-        """Those of all pictures of maps."""
-        return {
-            "title": self.title,
-            "figsize": self.figsize,
-            "annotate": self.names is not False,
-            "legend": "auto" if self.legend is None else self.legend,
-        }
+    def is_page(self) -> bool:
+        """Whether an interactive page is written."""
+        return self.output.suffix.lower() in PAGES
 
     @property
     def figsize(self) -> tuple[float, float]:
         """Width and height in inches."""
         return (self.size or SIZE, self.size or SIZE)
 
+    def heading(self, embedding: Path) -> str:
+        """Return the title of a map from a file."""
+        return printable(self.title or embedding.name)
 
-@with_options
-def plot(
-    embedding: Annotated[
-        Path,
-        typer.Argument(
-            metavar="EMBEDDING",
-            help=f"A map by dtsne embed, or by another tool: {in_words(MAPS)}.",
-            show_default=False,
-        ),
-    ],
-    *,
-    output: Annotated[
-        Path,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="The picture (.png, .pdf, .svg), or an interactive page (.html).",
-            show_default=False,
-        ),
-    ],
-    kind: Annotated[
-        str,
-        typer.Option(
-            "--kind",
-            metavar="|".join(KINDS),
-            parser=_known_kind,
-            autocompletion=completing(KINDS),
-            help="The map; the map by the radius of each point in the data, or by how wrong its "
-            "room is; or radii in the map against those in the data. All but the first need what "
-            "dtsne embed or dtsne quality --points writes.",
-        ),
-    ] = "map",
-    by: Annotated[
-        str | None,
-        typer.Option(
-            "--by",
-            metavar="COLUMN",
-            help="Column to colour by, groups or a quantity; by default the first of groups, "
-            "else the radius, else none.",
-        ),
-    ] = None,
-    title: Annotated[
-        str | None,
-        typer.Option("--title", metavar="TEXT", help="The name of EMBEDDING by default."),
-    ] = None,
-    size: Annotated[
-        float | None,
-        typer.Option(
-            "--size", metavar="FLOAT", help=f"Width in inches of the map.  [default: {SIZE:g}]"
-        ),
-    ] = None,
-    dpi: Annotated[
-        float | None,
-        typer.Option("--dpi", metavar="FLOAT", help=f"Dots per inch.  [default: {DPI:g}]"),
-    ] = None,
-    legend: Annotated[
-        bool | None,
-        typer.Option(
-            "--legend/--no-legend",
-            help="List the groups; by default if the map does not name them.",
-        ),
-    ] = None,
-    names: Annotated[
-        bool | None,
-        typer.Option(
-            "--names/--no-names", help="Write the names of groups onto the map, as by default."
-        ),
-    ] = None,
-    reading: MapOptions,
-    verbosity: Verbosity,
-) -> None:
+    def style(self, embedding: Path) -> Style:
+        """Return the options that all pictures of maps have."""
+        return {
+            "title": self.heading(embedding),
+            "figsize": self.figsize,
+            "annotate": self.names is not False,
+            "legend": "auto" if self.legend is None else self.legend,
+        }
+
+
+@command(
+    Argument("embedding", "EMBEDDING", f"A map by dtsne embed or another tool: {in_words(MAPS)}."),
+    epilog="Example: dtsne plot map.csv -o residual.png --kind residual",
+    drawing=Drawing,
+    reading=MapOptions,
+    verbosity=Verbosity,
+)
+def plot(embedding: Path, drawing: Drawing, reading: MapOptions, verbosity: Verbosity) -> None:
     """Draw a map from a file."""
-    with verbosity.configured_logging(embedding):
-        drawing = Drawing(kind, by, printable(title or embedding.name), size, dpi, legend, names)
-        drawing.check(output)
-        reading.check()
+    with verbosity.configured_logging():
         from dtsne.cli._plot_run import draw
 
-        draw(embedding, output, reading, drawing)
+        draw(embedding, reading, drawing)

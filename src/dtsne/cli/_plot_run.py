@@ -8,27 +8,27 @@ import numpy as np
 
 from dtsne import plots
 from dtsne.cli import _outputs, _pictures
-from dtsne.cli._drawn import DPI, PAGES, PICTURES
 from dtsne.cli._errors import user_errors
 from dtsne.cli._labels import as_groups, as_shown, is_quantity
 from dtsne.cli._pages import as_ids
 from dtsne.cli._pictures import Radii
+from dtsne.cli._plot import DPI, PAGES, PICTURES
 from dtsne.cli._verbosity import printable
 from dtsne.io._names import unknown
 from dtsne.page import make_page
-from dtsne.tables import TableError
+from dtsne.runtime._errors import DataError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from dtsne.cli._map_options import MapOptions
     from dtsne.cli._maps import MapFile
     from dtsne.cli._plot import Drawing
+    from dtsne.cli._reading import MapOptions
     from dtsne.io._table import Field
     from dtsne.labels._groups import Groups
 
 # Texts with more are no groups unless asked for.
-_MOST_GUESSED = 50
+_MAX_GUESSED = 50
 _NEEDED = {
     "radius": ("log_radius_data", "log_radius_map"),
     "residual": ("density_residual",),
@@ -36,20 +36,20 @@ _NEEDED = {
 }
 
 
-def draw(embedding: Path, output: Path, reading: MapOptions, drawing: Drawing) -> None:
+def draw(embedding: Path, reading: MapOptions, drawing: Drawing) -> None:
     """Read a map and draw it."""
-    is_page = output.suffix.lower() in PAGES
+    output = drawing.output
     _outputs.check_suffix(output, (*PICTURES, *PAGES), "-o")
-    if is_page:
+    if drawing.is_page:
         _outputs.check_page(output, embedding)
     else:
         _outputs.check_picture(output, embedding)
     found = reading.read(embedding)
     _check_dimensions(found, embedding)
-    if is_page:
+    if drawing.is_page:
         _outputs.write_text(output, _page(found, embedding, drawing))
     else:
-        with user_errors(embedding):
+        with user_errors(reading.face()):
             drawn = _drawn(found, embedding, drawing)
         _outputs.write_picture(output, drawn, drawing.dpi or DPI)
 
@@ -57,11 +57,11 @@ def draw(embedding: Path, output: Path, reading: MapOptions, drawing: Drawing) -
 def _check_dimensions(found: MapFile, path: Path) -> None:
     d = found.Y.shape[1]
     if d == 1:
-        raise TableError(f"{path} is a map of one dimension, and only those of two are drawn.")
+        raise DataError(f"{path} is a map of one dimension; only two dimensions can be drawn")
     if d > 2:
-        raise TableError(
-            f"{path} is a map of {d} dimensions, and a picture has two; choose two of its columns "
-            "(--columns)."
+        raise DataError(
+            f"{path} is a map of {d} dimensions, and a picture has two",
+            "choose two of its columns (--columns)",
         )
 
 
@@ -71,25 +71,28 @@ def _page(found: MapFile, path: Path, drawing: Drawing) -> str:
     if drawing.by is not None:  # the page is coloured by the first
         _column(found, drawing.by, path)
         columns = {drawing.by: columns[drawing.by], **columns}
-    return make_page({printable(path.stem): found.Y}, columns, ids=ids, title=drawing.title).html
+    return make_page(
+        {printable(path.stem): found.Y}, columns, ids=ids, title=drawing.heading(path)
+    ).html
 
 
 def _drawn(found: MapFile, path: Path, drawing: Drawing) -> Any:
     for name in _NEEDED.get(drawing.kind, ()):
         if found.of_account(name) is None:
-            raise TableError(
-                f"{path} has no column of numbers {name!r} for this map, which --kind "
-                f"{drawing.kind} draws; dtsne quality DATA {path} --points FILE writes one."
+            raise DataError(
+                f"{path} has no numeric column {name!r} for this map, which --kind "
+                f"{drawing.kind} needs",
+                f"dtsne quality DATA {path} --points FILE writes one",
             )
     radii, residual = _radii(found), found.of_account("density_residual")
     if drawing.kind == "radius" and radii is not None:
-        return _pictures.draw_radii(found.Y, radii, **drawing.options)
+        return _pictures.draw_radii(found.Y, radii, **drawing.style(path))
     if drawing.kind == "residual" and residual is not None:
-        return plots.residual_map(found.Y, residual, **drawing.options)
+        return plots.residual_map(found.Y, residual, **drawing.style(path))
     if drawing.kind == "radius-plot" and radii is not None:
         groups = None if drawing.by is None else _groups(found, drawing.by, path)
         return _pictures.draw_radius_plot(
-            radii, groups, title=drawing.title, figsize=drawing.figsize
+            radii, groups, title=drawing.heading(path), figsize=drawing.figsize
         )
     return _by_column(found, path, drawing, radii)
 
@@ -97,11 +100,11 @@ def _drawn(found: MapFile, path: Path, drawing: Drawing) -> Any:
 def _by_column(found: MapFile, path: Path, drawing: Drawing, radii: Radii | None) -> Any:
     by = drawing.by or _first_of_groups(found)
     if by is None:
-        return _pictures.draw_map(found.Y, None, radii, **drawing.options)
+        return _pictures.draw_map(found.Y, None, radii, **drawing.style(path))
     column = _column(found, by, path)
     if is_quantity(column):
-        return plots.scatter_map(found.Y, values=column, value_name=by, **drawing.options)
-    return _pictures.draw_map(found.Y, _groups(found, by, path), radii, **drawing.options)
+        return plots.scatter_map(found.Y, values=column, value_name=by, **drawing.style(path))
+    return _pictures.draw_map(found.Y, _groups(found, by, path), radii, **drawing.style(path))
 
 
 def _groups(found: MapFile, by: str, path: Path) -> Groups | None:
@@ -120,7 +123,7 @@ def _first_of_groups(found: MapFile) -> str | None:
     for name, column in found.own_columns.items():
         if column.dtype.kind == "b" or is_quantity(column):
             continue
-        if 1 < len(np.unique(column)) <= _MOST_GUESSED:
+        if 1 < len(np.unique(column)) <= _MAX_GUESSED:
             return name
     return None
 

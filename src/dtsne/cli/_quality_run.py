@@ -18,15 +18,15 @@ from dtsne.io._formats import WITH_COLUMNS
 from dtsne.report._build import Asked, account_from
 from dtsne.report._points import Known
 from dtsne.report._sources import source_of
-from dtsne.runtime._threads import limited_threads, resolve_n_jobs
-from dtsne.tables import TableError
+from dtsne.runtime._errors import DataError
+from dtsne.runtime._threads import open_threads
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from dtsne import DTSNE
-    from dtsne.cli._quality import DataOptions, JudgementOptions, MatchedMapOptions
-    from dtsne.cli._reading import InputOptions
+    from dtsne.cli._quality import DataOptions, ReportOptions
+    from dtsne.cli._reading import InputOptions, SecondMapOptions
     from dtsne.io._table import TextArray
     from dtsne.report import Account
     from dtsne.runtime._typing import FloatArray
@@ -35,52 +35,52 @@ if TYPE_CHECKING:
 _LOGGER = logging.getLogger(__name__)
 
 
-def judge(
+def measure(
     source: Path,
     embedding: Path,
     reading: InputOptions,
-    map_reading: MatchedMapOptions,
+    map_reading: SecondMapOptions,
     data: DataOptions,
-    judging: JudgementOptions,
+    asked: ReportOptions,
 ) -> None:
-    """Read both, compare them, and write what is asked for."""
-    model = data.model()
-    reading.check()
-    map_reading.check()
-    judging.check()
-    _check_outputs(source, embedding, judging)
+    """Read both files, compare them and write the results."""
+    model = data.model(verbose=0)
+    _check_outputs(source, embedding, asked)
     table = reading.read(source)
     groups = reading.groups(table, source)
-    found = map_reading.read(embedding, likely_id=reading.id_column)
+    found = map_reading.read(embedding, likely_id=reading.file.id_column)
     table, found = matched(table, found, (source, embedding), by_order=map_reading.by_order)
-    if judging.html is not None and found.Y.shape[1] != 2:
-        raise TableError(f"{embedding}: a page shows maps of 2 dimensions; leave out --html.")
-    if judging.perplexity is not None and judging.perplexity >= len(found.Y):
-        raise TableError(
-            f"{embedding} has {len(found.Y):,} points, which no map of --perplexity "
-            f"{judging.perplexity:g} has; give the perplexity that it was made with, or leave it "
-            "out."
+    if asked.html is not None and found.Y.shape[1] != 2:
+        raise DataError(
+            f"{embedding} is not a map of 2 dimensions, which --html needs", "remove it"
         )
-    with limited_threads(resolve_n_jobs(model.n_jobs)):
+    if asked.perplexity is not None and asked.perplexity >= len(found.Y):
+        raise DataError(
+            f"--perplexity {asked.perplexity:g} must be smaller than the number of points "
+            f"({len(found.Y):,})",
+            "give the perplexity with which the map was made, or remove the option",
+        )
+    with open_threads(model.n_jobs) as threads:
         with user_errors():
             prepared = CpuBackend().prepare(model._check_data(table.X), **model._preparation())
-        _say_what_is_compared(table, model)
-        known = Known.checked(len(found.Y), found.sigma, judging.perplexity)
+        _log_reduction(table, model)
+        known = Known.checked(len(found.Y), found.sigma, asked.perplexity)
         account = account_from(
             source_of(prepared, found.Y.astype(float)),
-            Asked(groups, judging.reach, judging.k_neighborhood),
+            Asked(groups, asked.radius_k, asked.k_neighborhood),
             replace(known, at_bound=found.sigma_at_bound),
+            threads,
         )
     ids = table.ids if table.ids is not None else found.ids
-    _write_tables(account, found.Y, ids, judging)
-    if judging.plot is not None:
+    _write_tables(account, found.Y, ids, asked)
+    if asked.plot is not None:
         from dtsne.cli import _pictures
 
         radii = _pictures.Radii.of(account)
         with user_errors():
             drawn = _pictures.draw_radius_plot(radii, groups, title=printable(embedding.name))
-        _outputs.write_picture(judging.plot, drawn)
-    if judging.html is not None:
+        _outputs.write_picture(asked.plot, drawn)
+    if asked.html is not None:
         name, named = printable(embedding.stem), replace(table, ids=ids)
         html = page_of(
             {name: found.Y},
@@ -89,31 +89,31 @@ def judge(
             reading.label,
             printable(embedding.name),
         )
-        _outputs.write_text(judging.html, html)
+        _outputs.write_text(asked.html, html)
     # Last, as nobody may be there to read it.
-    if judging.as_json:
+    if asked.as_json:
         print_result(account.to_json())
-    elif judging.report in (None, STDOUT):
+    elif asked.report in (None, STDOUT):
         print_result(str(account))
 
 
-def _check_outputs(source: Path, embedding: Path, judging: JudgementOptions) -> None:
+def _check_outputs(source: Path, embedding: Path, asked: ReportOptions) -> None:
     _outputs.check_different(
         {
             "EMBEDDING": embedding,
-            "--points": judging.points,
-            "--plot": judging.plot,
-            "--html": judging.html,
-            "--report": judging.report,
+            "--points": asked.points,
+            "--plot": asked.plot,
+            "--html": asked.html,
+            "--report": asked.report,
         }
     )
-    _outputs.check_table(judging.points, source, option="--points", formats=WITH_COLUMNS)
-    _outputs.check_picture(judging.plot, source)
-    _outputs.check_page(judging.html, source)
-    _outputs.check_report(judging.report, source)
+    _outputs.check_table(asked.points, source, option="--points", formats=WITH_COLUMNS)
+    _outputs.check_picture(asked.plot, source)
+    _outputs.check_page(asked.html, source)
+    _outputs.check_report(asked.report, source)
 
 
-def _say_what_is_compared(table: Table, model: DTSNE) -> None:
+def _log_reduction(table: Table, model: DTSNE) -> None:
     n, d = table.X.shape
     reduced = model.metric in ("euclidean", "cosine", "correlation")
     if reduced and model.n_pcs is not None and min(n - 1, d) > model.n_pcs:
@@ -125,10 +125,10 @@ def _say_what_is_compared(table: Table, model: DTSNE) -> None:
 
 
 def _write_tables(
-    account: Account, Y: FloatArray, ids: TextArray | None, judging: JudgementOptions
+    account: Account, Y: FloatArray, ids: TextArray | None, asked: ReportOptions
 ) -> None:
-    if judging.report is not None and judging.report != STDOUT:
-        _outputs.write_report(judging.report, account, Y, ids)
-    if judging.points is not None:
+    if asked.report is not None and asked.report != STDOUT:
+        _outputs.write_report(asked.report, account, Y, ids)
+    if asked.points is not None:
         # By another name than ours, as it may be the map of another tool.
-        _outputs.write_points(judging.points, Y, ids, account.points.columns(), name=JUDGED)
+        _outputs.write_points(asked.points, Y, ids, account.points.columns(), name=JUDGED)

@@ -1,60 +1,50 @@
-"""What a command says on the way: on standard error, a line for each thing."""
+"""What a command prints: results on standard output, messages and warnings on standard error."""
 
 from __future__ import annotations
 
 import logging
 import sys
 import warnings
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
-from dtsne.cli._flags import in_flags
-from dtsne.cli._options import Options
-from dtsne.cli._usage import UsageError
+from dtsne.cli._errors import COMMAND_LINE, one_line, print_error
+from dtsne.cli._options import Options, option
+from dtsne.runtime._errors import UserNotice
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
 _LEVELS = (logging.WARNING, logging.INFO, logging.DEBUG)
 
 
 @dataclass(frozen=True)
 class Verbosity(Options):
-    """How much is said."""
+    """How much is printed."""
 
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Say nothing but errors, and show no progress.")
-    ] = False
-    verbose: Annotated[
-        bool,
-        typer.Option(
-            "--verbose",
-            "-v",
-            help="Say more: every ten iterations, all warnings, where an error came from.",
-        ),
-    ] = False
+    quiet: bool = option("--quiet", "-q", default=False, help="Print errors only, and no progress.")
+    verbose: bool = option(
+        "--verbose",
+        "-v",
+        default=False,
+        help="Print more: every ten iterations, all warnings, the traceback of an error.",
+    )
+
+    def __post_init__(self) -> None:
+        if self.quiet and self.verbose:
+            raise click.UsageError("--quiet and --verbose cannot be combined; remove one of them")
 
     @property
     def level(self) -> int:
         """The `verbose` of the estimator: 0, 1 or 2."""
         return 0 if self.quiet else 2 if self.verbose else 1
 
-    def check(self) -> None:
-        """Refuse what cannot be meant."""
-        if self.quiet and self.verbose:
-            raise UsageError("--quiet and --verbose exclude each other; give one of them.")
-
     @contextmanager
-    def configured_logging(self, *kept: object) -> Iterator[None]:
-        """Write messages and warnings of the package, and of those it uses, in one way.
-
-        `kept` are names of files, which warnings speak of as they are.
-        """
-        self.check()
+    def configured_logging(self) -> Iterator[None]:
+        """Print messages and warnings, also those of other packages, as one line each."""
         # At the root, as a fit clears the line of its bar before handlers there are called.
         root, logger = logging.getLogger(), logging.getLogger("dtsne")
         handler = logging.StreamHandler(sys.stderr)
@@ -64,18 +54,18 @@ class Verbosity(Options):
         root.addHandler(handler)
         try:
             with warnings.catch_warnings():
-                # Not what PYTHONWARNINGS says, which may be meant for other programs: "error" in it
-                # would end a command by what is only worth knowing.
-                _choose(self.level)
-                warnings.showwarning = partial(_show_warning, kept)
+                # PYTHONWARNINGS, which may be meant for other programs, is ignored: "error" in it
+                # would end a command with a warning.
+                _filter_warnings(self.level)
+                warnings.showwarning = _print_warning
                 yield
         finally:
             root.removeHandler(handler)
             logger.setLevel(level_before)
 
 
-def _choose(level: int) -> None:
-    """Show warnings that are meant for users; those of libraries to programmers only if asked."""
+def _filter_warnings(level: int) -> None:
+    """Show warnings for users, and those of libraries to programmers only at level 2."""
     warnings.simplefilter("ignore")
     if level == 1:
         warnings.simplefilter("default", UserWarning)
@@ -83,24 +73,19 @@ def _choose(level: int) -> None:
         warnings.simplefilter("default")
 
 
-def _show_warning(
-    kept: Sequence[object],
-    message: Warning | str,
-    category: type[Warning],
-    *_: Any,
-    **__: Any,
+def _print_warning(
+    message: Warning | str, category: type[Warning], *_: object, **__: object
 ) -> None:
+    text = message.text(COMMAND_LINE) if isinstance(message, UserNotice) else str(message)
     kind = "" if issubclass(category, UserWarning) else f" ({category.__name__})"
-    text = one_line(in_flags(str(message), kept=kept))
-    with suppress(OSError):
-        typer.echo(f"dtsne: warning: {text}{kind}", err=True)
+    print_error(f"warning: {one_line(text)}{kind}")
 
 
 def print_result(text: str) -> None:
     """Write a result to standard output."""
     try:
-        typer.echo(text)
-    except BrokenPipeError:  # whoever read it has enough
+        click.echo(text)
+    except BrokenPipeError:  # the reader has enough
         raise
     except OSError as error:
         raise OSError(f"standard output cannot be written ({error.strerror}).") from error
@@ -112,10 +97,5 @@ class _OneLine(logging.Formatter):
 
 
 def printable(text: str) -> str:
-    """Return the name of a file as text that can be drawn: it may hold bytes that are no text."""
+    """Return a file name as text that can be drawn: it may hold bytes that are not text."""
     return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def one_line(text: str) -> str:
-    """Write a text without its breaks of lines."""
-    return " ".join(line.strip() for line in text.splitlines())

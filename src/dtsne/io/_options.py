@@ -111,15 +111,15 @@ _OPTIONS = (
     _option(
         "columns",
         "--columns",
-        "NAMES",
+        "NAME,…",
         "Columns to map, names or patterns such as 'PC_*'; by default all that hold numbers.",
         tuple,
     ),
     _option(
         "exclude",
         "--exclude",
-        "NAMES",
-        "Columns not to map, names or patterns; they become fields.",
+        "NAME,…",
+        "Columns not to map, names or patterns; they are carried along.",
         tuple,
         (),
     ),

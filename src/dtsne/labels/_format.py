@@ -48,6 +48,11 @@ def shown_text(text: str) -> str:
     return text if text.strip() else EMPTY
 
 
+def printable(text: str) -> str:
+    """Replace halves of surrogate pairs, which file names may have and no file can hold."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
 def shortened(names: Sequence[str], max_length: int) -> list[str]:
     """Cut long names so that they still differ: at the end, or else in the middle."""
     middle = (max_length - 1) // 3  # the end of a name mostly tells more than its beginning

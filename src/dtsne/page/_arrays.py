@@ -1,36 +1,47 @@
-"""Arrays as text: what a browser can take back out of a page."""
+"""Arrays as text, in a form that a browser can unpack."""
 
 from __future__ import annotations
 
 import base64
 import gzip
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias, TypedDict
 
 import numpy as np
+import numpy.typing as npt
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from dtsne.runtime._typing import FloatArray
+
+NumpyArray: TypeAlias = npt.NDArray[np.generic]
 # Integers take the first of these that holds them all; beyond, float64 is exact to 2**53.
 _INTEGERS = ("u1", "u2", "i2", "i4")
-# Compression has to pay for the decompression: coordinates, which are noise to gzip, do not.
-_WORTH_IT = 0.85
+# Decompression must pay off: coordinates, which are noise to gzip, stay uncompressed.
+_MAX_RATIO = 0.85
 
 
-def packed(array: np.ndarray[Any, Any], dtype: str) -> dict[str, Any]:
-    """Pack an array as little-endian numbers of the given type, in base64."""
-    values = np.ascontiguousarray(array, dtype=f"<{dtype}")
-    return {"dtype": dtype, **_packed_bytes(values.tobytes())}
+class Packed(TypedDict):
+    """Values in base64, perhaps compressed; the type is one of numpy or "json"."""
+
+    dtype: str
+    gzip: bool
+    data: str
 
 
-def packed_texts(texts: Sequence[str]) -> dict[str, Any]:
-    """Pack many strings, as JSON."""
-    return {"dtype": "json", **_packed_bytes(json.dumps(list(texts)).encode("ascii"))}
+def packed(array: NumpyArray, dtype: str) -> Packed:
+    """Pack an array as little-endian numbers of a type."""
+    return _packed(np.ascontiguousarray(array, dtype=f"<{dtype}").tobytes(), dtype)
+
+
+def packed_texts(texts: Sequence[str]) -> Packed:
+    """Pack strings, as JSON."""
+    return _packed(json.dumps(list(texts)).encode("ascii"), "json")
 
 
 def integer_type(low: int, high: int) -> str:
-    """Choose the smallest type that holds all integers from low to high."""
+    """Return the smallest type that holds all integers from low to high."""
     for name in _INTEGERS:
         info = np.iinfo(name)
         if info.min <= low and high <= info.max:
@@ -38,8 +49,8 @@ def integer_type(low: int, high: int) -> str:
     return "f8"
 
 
-def float_type(values: np.ndarray[Any, Any]) -> str:
-    """Choose float32, or float64 where float32 cannot tell the values apart (dates in seconds)."""
+def float_type(values: FloatArray) -> str:
+    """Return float32, or float64 where float32 cannot tell the values apart (dates in seconds)."""
     finite = values[np.isfinite(values)]
     if not finite.size:
         return "f4"
@@ -49,8 +60,8 @@ def float_type(values: np.ndarray[Any, Any]) -> str:
     return "f8" if error > 1e-5 * np.ptp(finite) else "f4"
 
 
-def _packed_bytes(raw: bytes) -> dict[str, Any]:
+def _packed(raw: bytes, dtype: str) -> Packed:
     small = gzip.compress(raw, 6, mtime=0)
-    zipped = len(small) < _WORTH_IT * len(raw)
+    zipped = len(small) < _MAX_RATIO * len(raw)
     data = base64.b64encode(small if zipped else raw).decode("ascii")
-    return {"gzip": zipped, "data": data}
+    return {"dtype": dtype, "gzip": zipped, "data": data}

@@ -3,51 +3,49 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dtsne.page._align import aligned, check_maps
 from dtsne.page._arrays import packed, packed_texts
-from dtsne.page._columns import MAX_CATEGORIES, as_array
-from dtsne.page._of_maps import as_notes, encode_account, encode_columns
-from dtsne.plots._palette import DARK, LIGHT, SINGLE, categorical_colors
+from dtsne.page._columns import MAX_CATEGORIES, as_array, encode_columns
+from dtsne.page._report import as_notes, encode_report
+from dtsne.plots._palette import DARK, LIGHT, SINGLE
+from dtsne.runtime._checks import check_maps
+from dtsne.runtime._errors import DataError, setting
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import ArrayLike
 
+    from dtsne.page._columns import Columns
     from dtsne.plots._palette import Ground
+    from dtsne.runtime._typing import FloatArray
 
 
 def make_header(
     maps: Mapping[str, ArrayLike],
-    columns: Mapping[str, Any],
+    columns: Columns,
     *,
     ids: ArrayLike | None,
     title: str,
-    account: Mapping[str, Any] | None,
+    report: Mapping[str, object] | None,
     notes: str | Sequence[str],
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Check and encode what a page is made of."""
     turned = aligned(check_maps(maps))
     n = len(next(iter(turned.values())))
-    rows, by_map = encode_account(account, list(turned))
-    half = max(float(np.abs(map_).max()) for map_ in turned.values())
+    rows, by_map = encode_report(report, list(turned))
+    half = max(float(np.abs(Y).max()) for Y in turned.values())
     return {
         "n": n,
         "title": str(title),
         "notes": as_notes(notes),
         "half": half or 1.0,
         "maps": [
-            {
-                "name": name,
-                **by_map[name],
-                "x": packed(map_[:, 0], "f4"),
-                "y": packed(map_[:, 1], "f4"),
-            }
-            for name, map_ in turned.items()
+            {"name": name, **by_map[name], "x": packed(Y[:, 0], "f4"), "y": packed(Y[:, 1], "f4")}
+            for name, Y in turned.items()
         ],
         "ids": None if ids is None else packed_texts(_check_ids(ids, n)),
         "columns": encode_columns(columns, list(turned), n),
@@ -56,31 +54,41 @@ def make_header(
     }
 
 
-def _colors_on(ground: Ground) -> dict[str, Any]:
-    """Give all colours that the page draws with, those that pictures have."""
+def aligned(maps: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
+    """Centre all maps, and turn and mirror each onto the first; their scales stay as they are."""
+    centred = {name: Y - Y.mean(axis=0) for name, Y in maps.items()}
+    first = next(iter(centred.values()))
+    return {name: Y if Y is first else Y @ _rotation(Y, first) for name, Y in centred.items()}
+
+
+def _rotation(Y: FloatArray, onto: FloatArray) -> FloatArray:
+    """Return the orthogonal matrix that brings a centred map closest to another (Procrustes)."""
+    left, _, right = np.linalg.svd(Y.T @ onto)
+    rotation: FloatArray = left @ right
+    return rotation
+
+
+def _colors_on(ground: Ground) -> dict[str, object]:
+    """Return all colours that the page draws with, the same as those of pictures."""
     return {
         "ground": ground.color,
         "single": SINGLE,
-        "categories": categorical_colors(MAX_CATEGORIES, dark=ground is DARK),
+        "categories": ground.colors[:MAX_CATEGORIES],
         "other": ground.other,
         "missing": ground.missing,
         "flag": {"no": ground.other, "yes": ground.colors[5]},
-        "sequential": list(ground.sequential),
-        "diverging": list(ground.diverging),
+        "sequential": ground.sequential,
+        "diverging": ground.diverging,
     }
 
 
 def _check_ids(ids: ArrayLike, n: int) -> list[str]:
-    checked = as_array("ids", ids)
-    if checked.shape != (n,):
-        raise ValueError(
-            f"ids has shape {checked.shape} and the maps have {n} points; give one id for each."
-        )
-    texts = [str(value) for value in checked.tolist()]
+    texts = [str(value) for value in as_array(ids, "ids", n, "ids").tolist()]
     name, count = Counter(texts).most_common(1)[0]
     if count > 1:
-        raise ValueError(
-            f"the id {name!r} stands for {count} points, and ids have to tell points apart; "
-            "give these as a column, and leave ids=None for the numbers of the rows."
+        raise DataError(
+            f"the ID {name!r} stands for {count} points, and must stand for one",
+            f"pass these as a column, and {setting('ids', None)} for row numbers",
+            argument="ids",
         )
     return texts

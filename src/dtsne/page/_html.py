@@ -1,8 +1,8 @@
-"""A header of JSON → the text of the page.
+"""The text of the page, from a header of JSON.
 
-What users give reaches the page in two places alone: the title, escaped, and a block of JSON that
-no browser takes for markup. The page writes it as text, never as HTML; and its security policy,
-which lets only the page's own scripts run, holds even if one of these should fail.
+Text of users reaches the page in two places alone: the title, escaped, and a block of JSON that no
+browser takes for markup. The page writes it as text, never as HTML; and its security policy, which
+lets only the page's own scripts run, holds even if one of these should fail.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ import json
 import re
 from functools import cache
 from importlib.resources import files
-from typing import Any
+
+from dtsne.labels._format import printable
 
 # Joined in this order into one script; each uses only what stands before it.
 _SCRIPTS = (
@@ -23,13 +24,13 @@ _SCRIPTS = (
 )
 
 
-def render(header: dict[str, Any]) -> str:
+def render(header: dict[str, object]) -> str:
     """Fill the template."""
     vendor = _vendored("regl-scatterplot.min.js")
     script = _script()
     parts = {
         "policy": _policy(vendor, script),
-        "title": html.escape(_printable(header["title"])),
+        "title": html.escape(printable(str(header["title"]))),
         "style": _asset("page.css"),
         "data": as_json(header),
         "licences": _vendored("LICENSES.txt"),
@@ -40,14 +41,9 @@ def render(header: dict[str, Any]) -> str:
     return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], _asset("page.html"))
 
 
-def as_json(header: dict[str, Any]) -> str:
+def as_json(header: dict[str, object]) -> str:
     """Write JSON that cannot end the script element it stands in, nor open a comment there."""
     return json.dumps(header, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
-
-
-def _printable(text: str) -> str:
-    """Replace halves of surrogate pairs, which no file can hold."""
-    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _policy(*scripts: str) -> str:

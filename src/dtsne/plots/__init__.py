@@ -1,11 +1,11 @@
 """Pictures of maps, and of what their sizes mean in the data (``pip install "dtsne[plot]"``).
 
-All are functions of arrays. They draw on the matplotlib axes that they are given, or on those of a
-new figure, and return them; ``ax.figure.savefig("map.png")`` writes the picture. Nothing global is
-changed: no style, no backend, no figure of pyplot.
+All are functions of arrays. They draw on the matplotlib axes that are passed in, or on those of a
+new figure, and return them; ``ax.figure.savefig("map.png")`` writes the picture. They change
+nothing global: no style, no backend, no figure of pyplot.
 
-The map ``Y`` has shape (n, 2); everything else has one entry for each of its rows. What is missing
-(NaN, None) is drawn grey beneath the rest, and listed as "missing".
+The embedding ``Y`` has shape (n, 2); everything else has one entry for each of its rows. What is
+missing (NaN, None) is drawn grey beneath the rest, and listed as "missing".
 """
 
 from dtsne.plots._density import iso_radius_glyphs, radius_map, residual_map

@@ -2,104 +2,117 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dtsne.plots._axes import ink
-from dtsne.plots._coloring import ColorOptions, by_values
-from dtsne.plots._inputs import check_map, check_radii, check_unit
+from dtsne.plots._axes import factor_ticks, ink, radius_ticks
+from dtsne.plots._coloring import by_values
+from dtsne.plots._inputs import check_radii, check_unit
 from dtsne.plots._palette import LIGHT
-from dtsne.plots._scatter import scatter_map
-from dtsne.plots._ticks import factor_ticks, radius_ticks
+from dtsne.plots._scatter import MapOptions, scatter_map
+from dtsne.runtime._checks import check_embedding
+from dtsne.runtime._errors import ParameterError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Unpack
+
     from matplotlib.axes import Axes
+    from matplotlib.typing import ColorType
     from numpy.typing import ArrayLike
 
     from dtsne.runtime._typing import FloatArray, IntArray
 
 # Circles are chosen among so many points.
-_CANDIDATES = 2_000
+_MAX_CANDIDATES = 2_000
 
 
-def radius_map(
-    Y: ArrayLike,
-    log_radius: ArrayLike,
-    *,
-    value_name: str | None = "radius in the data",
-    **options: Any,
-) -> Axes:
+def radius_map(Y: ArrayLike, log_radius: ArrayLike, **options: Unpack[MapOptions]) -> Axes:
     """Draw a map coloured by local radius, dark where the data is dense.
 
     Parameters
     ----------
     Y : array-like of shape (n, 2)
-        The map.
+        The embedding.
     log_radius : array-like of shape (n,)
-        Natural logarithm of each point's radius, such as the distance to its 100th neighbour, in
-        the data or the map. The bar is labelled with the radii themselves.
-    value_name : str, default "radius in the data"
-        What is written at the bar.
+        Natural logarithm of each point's local radius, such as the distance to its 100th neighbour,
+        in the data or the map. The bar is labelled with the radii themselves.
     **options
-        Those of :func:`scatter_map`.
+        Options of :func:`scatter_map`. The default of `value_name`, the text next to the bar, is
+        "radius in the data".
 
     Returns
     -------
     Axes
+        The axes with the map.
+
+    See Also
+    --------
+    residual_map : The same, coloured by the error of the radius in the map.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dtsne.plots import radius_map
+    >>> ax = radius_map(np.eye(2), np.log([1.0, 2.0]))
     """
-    Y = check_map(Y)
-    shown = by_values(log_radius, len(Y), ColorOptions(limits=options.pop("limits", None)))
-    low, high = np.exp(shown.limits)
-    return scatter_map(
-        Y,
-        values=shown.values,
-        limits=shown.limits,
-        value_name=value_name,
-        **{"value_ticks": radius_ticks(float(low), float(high)), **options},
-    )
+
+    def ticks(low: float, high: float) -> dict[float, str]:
+        return radius_ticks(float(np.exp(low)), float(np.exp(high)))
+
+    return _draw_logarithms(Y, log_radius, ticks, {"value_name": "radius in the data", **options})
 
 
-def residual_map(
-    Y: ArrayLike,
-    residual: ArrayLike,
-    *,
-    value_name: str | None = None,
-    value_ends: tuple[str, str] | None = ("drawn\ntoo tight", "drawn\ntoo wide"),
-    **options: Any,
-) -> Axes:
-    """Draw a map coloured by how far its local radii are from those of the data.
+def residual_map(Y: ArrayLike, residual: ArrayLike, **options: Unpack[MapOptions]) -> Axes:
+    """Draw a map coloured by the error of its local radii.
 
     Parameters
     ----------
     Y : array-like of shape (n, 2)
-        The map.
+        The embedding.
     residual : array-like of shape (n,)
-        Log radius in the map less that in the data, centred: below 0, and blue, where a point's
+        Log radius in the map minus log radius in the data, centred at 0: below 0, and blue, where a
         neighbourhood is drawn too tight; above 0, and red, where it is drawn too wide. The bar is
         labelled with factors.
-    value_name, value_ends
-        What is written beside the bar, and at its two ends.
     **options
-        Those of :func:`scatter_map`.
+        Options of :func:`scatter_map`. The texts at the two ends of the bar, `value_ends`, are
+        "drawn too tight" and "drawn too wide" by default.
 
     Returns
     -------
     Axes
+        The axes with the map.
+
+    See Also
+    --------
+    radius_plot : Radii in the map against radii in the data.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dtsne.plots import residual_map
+    >>> ax = residual_map(np.eye(2), [-0.1, 0.1])
     """
-    Y = check_map(Y)
-    centered = ColorOptions(limits=options.pop("limits", None), center=0.0)
-    shown = by_values(residual, len(Y), centered)
-    largest = float(np.exp(np.abs(shown.limits).max()))
-    return scatter_map(
-        Y,
-        values=shown.values,
-        limits=shown.limits,
-        center=0.0,
-        value_name=value_name,
-        value_ends=value_ends,
-        **{"value_ticks": factor_ticks(largest), **options},
-    )
+
+    def ticks(low: float, high: float) -> dict[float, str]:
+        return factor_ticks(float(np.exp(max(-low, high))))
+
+    ends = "drawn\ntoo tight", "drawn\ntoo wide"
+    return _draw_logarithms(Y, residual, ticks, {"center": 0.0, "value_ends": ends, **options})
+
+
+def _draw_logarithms(
+    Y: ArrayLike,
+    logarithms: ArrayLike,
+    ticks: Callable[[float, float], dict[float, str]],
+    options: MapOptions,
+) -> Axes:
+    """Colour by logarithms, with ticks that are chosen from the limits of the colours."""
+    points = check_embedding(Y, n_components=2)
+    shown = by_values(logarithms, len(points), options)
+    options = {"value_ticks": ticks(*shown.limits), **options, "limits": shown.limits}
+    return scatter_map(points, values=shown.values, **options)
 
 
 def iso_radius_glyphs(
@@ -109,7 +122,7 @@ def iso_radius_glyphs(
     *,
     unit: float,
     n: int = 40,
-    color: Any = None,
+    color: ColorType | None = None,
     linewidth: float = 0.8,
 ) -> Axes:
     """Draw circles, over a map, with the radii that neighbourhoods have in the data.
@@ -119,31 +132,44 @@ def iso_radius_glyphs(
     Parameters
     ----------
     ax : Axes or None
-        With the map; None draws it first, in grey.
+        The axes with the map; None draws it first, in grey.
     Y : array-like of shape (n, 2)
-        The map.
+        The embedding.
     radius : array-like of shape (n,)
-        Radius of each point in the data, such as the distance to its 100th neighbour.
+        Local radius of each point in the data, such as the distance to its 100th neighbour.
     unit : float
         Distance in the data that is one unit of the map; see :func:`radius_unit`.
     n : int, default 40
-        Most circles. They are drawn around points that lie well apart, and do not overlap.
-    color, linewidth
-        Of the circles; None for a colour that is seen on the map.
+        Maximum number of circles. They do not overlap, and lie around points that are well apart.
+    color : colour or None, default None
+        Colour of the circles; None for one that is seen on the map.
+    linewidth : float, default 0.8
+        Width of their lines, in 1/72 inch.
 
     Returns
     -------
     Axes
+        The axes with the map.
+
+    See Also
+    --------
+    density_scale_bar : One length for the whole map.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dtsne.plots import iso_radius_glyphs
+    >>> ax = iso_radius_glyphs(None, np.eye(2), [0.1, 0.2], unit=1.0)
     """
-    Y = check_map(Y)
-    radii = check_radii(radius, len(Y), "radius") / check_unit(unit)
+    points = check_embedding(Y, n_components=2)
+    radii = check_radii(radius, len(points), "radius") / check_unit(unit)
     if n < 1:
-        raise ValueError(f"n={n} circles cannot be drawn; choose 1 or more.")
+        raise ParameterError("n", n, "1 or more")
     if ax is None:
-        ax = scatter_map(Y, color=LIGHT.missing)
+        ax = scatter_map(points, color=LIGHT.missing)
     from matplotlib.collections import EllipseCollection
 
-    chosen = spread_points(Y, radii, n)
+    chosen = spread_points(points, radii, n)
     across = 2 * radii[chosen]
     ax.add_collection(
         EllipseCollection(
@@ -151,7 +177,7 @@ def iso_radius_glyphs(
             across,
             np.zeros(len(chosen)),
             units="xy",
-            offsets=Y[chosen],
+            offsets=points[chosen],
             offset_transform=ax.transData,
             facecolors="none",
             edgecolors=ink(ax) if color is None else color,
@@ -161,7 +187,7 @@ def iso_radius_glyphs(
         autolim=False,
     )
     reach = radii[chosen, None]
-    ax.update_datalim(np.vstack([Y[chosen] - reach, Y[chosen] + reach]))
+    ax.update_datalim(np.vstack([points[chosen] - reach, points[chosen] + reach]))
     ax.autoscale_view()
     return ax
 
@@ -174,7 +200,7 @@ def spread_points(Y: FloatArray, radii: FloatArray, n: int, seed: int = 0) -> In
     usable = np.flatnonzero(np.isfinite(radii) & (radii > 0))
     if len(usable) == 0:
         return usable
-    candidates = np.random.default_rng(seed).permutation(usable)[:_CANDIDATES]
+    candidates = np.random.default_rng(seed).permutation(usable)[:_MAX_CANDIDATES]
     widest = float(np.ptp(Y[usable], axis=0).max()) / np.sqrt(n)
     chosen: list[int] = []
     for space in (widest, widest / 2, widest / 4, 0.0):

@@ -1,30 +1,120 @@
-"""The legend of groups and the bar of a quantity."""
+"""The legend of groups and the bar of a quantity.
+
+How large a legend will be is estimated by counting characters, before it is drawn.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from dtsne.labels._format import shortened
 from dtsne.plots._axes import ink, size_in_inches
-from dtsne.plots._coloring import Coloring, Quantity
-from dtsne.plots._lists import Listing, list_groups
-from dtsne.plots._places import MOST_NAMES
+from dtsne.plots._coloring import Categories, Coloring, Quantity
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.colorbar import Colorbar
+    from matplotlib.figure import Figure
     from matplotlib.legend import Legend
+    from matplotlib.lines import Line2D
+    from matplotlib.typing import ColorType
 
+    from dtsne.runtime._typing import IntArray
+
+# More names than this hide the map; then the largest groups are named, and a legend lists all.
+MAX_NAMES = 30
 # Share of the width of axes that a legend leaves to them, and of their area that it may cover where
-# there is no room beside them.
+# there is no room next to them.
 _LEFT, _COVERED = 0.6, 0.25
 # Inches below which a column of names is not worth having.
-_NARROWEST = 0.8
+_MIN_WIDTH = 0.8
 # Inches that a bar of colours takes, and points of paper between it and the texts at its ends.
 _BAR, _END = 0.8, 10.0
+_MISSING_NAME = "missing"
+# Characters of a name.
+_MAX_LENGTH, _MIN_LENGTH = 36, 8
+_MORE = "… and {:,} more"
+# Nobody looks up more than this.
+_MAX_LISTED = 60
+# Lines of a legend in an inch of height, and inches that a column and a character take.
+_LINES_PER_INCH = 4.5
+_INCHES_PER_COLUMN, _INCHES_PER_CHARACTER = 0.5, 0.08
+
+
+@dataclass(frozen=True, eq=False)
+class Listing:
+    """The rows of a legend.
+
+    Attributes
+    ----------
+    names : list of str
+    colors : list
+        None in the row that counts the groups that are left out.
+    columns : int
+        Number of columns of rows.
+    """
+
+    names: list[str]
+    colors: list[ColorType | None]
+    columns: int
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """About how wide and high it will be, in inches."""
+        longest = max(map(len, self.names), default=0)
+        lines = int(np.ceil(len(self.names) / self.columns))
+        return self.columns * _column_width(longest), lines / _LINES_PER_INCH
+
+
+def list_groups(
+    coloring: Coloring, *, with_groups: bool, height: float, width: float | None = None
+) -> Listing:
+    """List groups, if they are asked for, and what is missing, within some inches.
+
+    The largest groups, where there are more than fit.
+    """
+    names, colors, sizes = _rows(coloring, with_groups=with_groups)
+    lines = max(int(height * _LINES_PER_INCH), 4)
+    most, longest = _MAX_LISTED, _MAX_LENGTH
+    if width is not None:
+        needed = max(map(len, names), default=0)
+        longest = _characters(width, max(needed, len(_MORE) if len(names) > lines else 0))
+        most = min(most, lines * max(int(width // _column_width(longest)), 1))
+    more = len(names) - most + 1
+    if more > 1:
+        kept = np.sort(np.argsort(-sizes, kind="stable")[: most - 1])
+        names, colors = [names[i] for i in kept], [colors[i] for i in kept]
+    names = shortened(names, longest)
+    if more > 1:
+        names, colors = [*names, _MORE.format(more)], [*colors, None]
+    if coloring.missing.any():
+        names, colors = [*names, _MISSING_NAME], [*colors, coloring.gray]
+    return Listing(names, colors, max(int(np.ceil(len(names) / lines)), 1))
+
+
+def _rows(
+    coloring: Coloring, *, with_groups: bool
+) -> tuple[list[str], list[ColorType | None], IntArray]:
+    if not (with_groups and isinstance(coloring, Categories) and coloring.listed):
+        return [], [], np.zeros(0, dtype=np.int64)
+    used = np.flatnonzero(coloring.groups.sizes)
+    names = [coloring.names[i] for i in used]
+    colors: list[ColorType | None] = [tuple(rgb) for rgb in coloring.palette[used].tolist()]
+    return names, colors, coloring.groups.sizes[used]
+
+
+def _column_width(n_characters: int) -> float:
+    return _INCHES_PER_COLUMN + _INCHES_PER_CHARACTER * n_characters
+
+
+def _characters(width: float, needed: int) -> int:
+    fitting = int((width - _INCHES_PER_COLUMN) / _INCHES_PER_CHARACTER)
+    return min(max(fitting, _MIN_LENGTH), needed, _MAX_LENGTH) or 1
 
 
 def lists_groups(coloring: Coloring, *, legend: bool | Literal["auto"], annotate: bool) -> bool:
@@ -33,7 +123,7 @@ def lists_groups(coloring: Coloring, *, legend: bool | Literal["auto"], annotate
         return legend
     if isinstance(coloring, Quantity):
         return True
-    return not annotate or int(np.count_nonzero(coloring.groups.sizes)) > MOST_NAMES
+    return not annotate or int(np.count_nonzero(coloring.groups.sizes)) > MAX_NAMES
 
 
 def draw_legend(
@@ -55,22 +145,22 @@ def draw_legend(
     rows = list_groups(coloring, with_groups=with_groups, height=height, width=room)
     if len(rows.names) == 1:  # is not worth a margin of its own
         _place_below(ax, rows, below)
-    elif rows.names and room is not None and room < min(rows.size[0], _NARROWEST):
+    elif rows.names and room is not None and room < min(rows.size[0], _MIN_WIDTH):
         _place_within(ax, coloring, width, height)
     elif rows.names:
         if is_new:
-            figure: Any = ax.figure
+            figure = ax.figure.figure
             figure.set_figwidth(figure.get_figwidth() + rows.size[0])
-        beside = {"loc": "upper left", "bbox_to_anchor": (1.01, 1), "borderaxespad": 0}
-        legend = _draw_rows(ax, rows, ink(ax, beside=True), frameon=False, **beside)
+        place = {"loc": "upper left", "bbox_to_anchor": (1.01, 1), "borderaxespad": 0}
+        legend = _draw_rows(ax, rows, ink(ax, outside=True), frameon=False, **place)
         if not is_new and ax.figure.get_layout_engine() is None:
             _make_room(ax, legend)
 
 
 def draw_shared_legend(axes: Sequence[Axes], coloring: Coloring, *, with_groups: bool) -> None:
     """List groups or draw the bar once, beside all axes of a new figure, which grows by it."""
-    figure: Any = axes[0].figure
-    color = ink(axes[0], beside=True)
+    figure = axes[0].figure.figure
+    color = ink(axes[0], outside=True)
     if with_groups and isinstance(coloring, Quantity):
         figure.set_figwidth(figure.get_figwidth() + _BAR)
         draw_colorbar(axes, coloring)
@@ -82,7 +172,7 @@ def draw_shared_legend(axes: Sequence[Axes], coloring: Coloring, *, with_groups:
         _draw_rows(figure, rows, color, frameon=False, loc="outside right upper")
 
 
-def _draw_rows(on: Any, rows: Listing, color: Any, **style: Any) -> Legend:
+def _draw_rows(on: Axes | Figure, rows: Listing, color: ColorType, **style: Any) -> Legend:
     handles = [_handle(*row) for row in zip(rows.names, rows.colors, strict=True)]
     legend: Legend = on.legend(
         handles=handles,
@@ -97,7 +187,7 @@ def _draw_rows(on: Any, rows: Listing, color: Any, **style: Any) -> Legend:
     return legend
 
 
-def _handle(name: str, color: Any) -> Any:
+def _handle(name: str, color: ColorType | None) -> Line2D:
     from matplotlib.lines import Line2D
 
     if name.startswith("_"):  # which matplotlib takes for "do not list"
@@ -113,7 +203,7 @@ def _place_below(ax: Axes, rows: Listing, below: float) -> None:
     _draw_rows(
         ax,
         rows,
-        ink(ax, beside=True),
+        ink(ax, outside=True),
         frameon=False,
         loc="upper left",
         bbox_to_anchor=(0, 0),
@@ -137,6 +227,7 @@ def _make_room(ax: Axes, legend: Legend) -> None:
 
 
 def draw_colorbar(axes: Sequence[Axes], quantity: Quantity) -> None:
+    """Draw the bar of a quantity at axes of one figure."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
 
@@ -151,7 +242,8 @@ def draw_colorbar(axes: Sequence[Axes], quantity: Quantity) -> None:
         pad=0.02,
         fraction=0.06,
     )
-    style_colorbar(bar, ink(axes[0], beside=True))
+    color = ink(axes[0], outside=True)
+    style_colorbar(bar, color)
     if quantity.ticks:
         texts = list(quantity.ticks.values())
         bar.set_ticks(list(quantity.ticks), labels=texts, parse_math=False)
@@ -160,12 +252,11 @@ def draw_colorbar(axes: Sequence[Axes], quantity: Quantity) -> None:
         bar.set_label(quantity.name, fontsize="small", parse_math=False)
     if quantity.ends is not None:
         lowest, highest = quantity.ends
-        words = {"fontsize": "small", "parse_math": False, "color": ink(axes[0], beside=True)}
-        bar.ax.set_xlabel(lowest, labelpad=_END, **words)
-        bar.ax.set_title(highest, pad=_END, **words)
+        bar.ax.set_xlabel(lowest, labelpad=_END, fontsize="small", parse_math=False, color=color)
+        bar.ax.set_title(highest, pad=_END, fontsize="small", parse_math=False, color=color)
 
 
-def style_colorbar(bar: Colorbar, color: Any) -> None:
+def style_colorbar(bar: Colorbar, color: ColorType) -> None:
     """Draw a bar of colours without a frame, with small texts of a colour."""
     bar.outline.set_visible(False)
     bar.ax.tick_params(labelsize="small", length=2, color=color, labelcolor=color)

@@ -1,9 +1,12 @@
-"""Names on a map, placed when it is drawn, as only then it is known how large they are."""
+"""Names of groups on a map: in their midst, and not on top of one another.
+
+They are placed when the map is drawn, as their sizes are not known before.
+"""
 
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from matplotlib.artist import Artist
@@ -14,14 +17,17 @@ from matplotlib.transforms import Bbox, IdentityTransform
 
 from dtsne.labels._format import shortened
 from dtsne.plots._axes import ink
-from dtsne.plots._places import Places, free_boxes, spread_boxes
+from dtsne.plots._legends import MAX_NAMES
+from dtsne.plots._points import local_density
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
+    from matplotlib.backend_bases import RendererBase
 
-    from dtsne.runtime._typing import FloatArray
+    from dtsne.plots._coloring import Categories
+    from dtsne.runtime._typing import FloatArray, IntArray
 
 _WIDTH = 18  # characters, after which a name is broken
 _LINES = 3
@@ -29,6 +35,32 @@ _FEW = 12  # with more names than this they are written smaller
 _SPARSE = 12  # points, of which none is to be covered
 _COVERED = 0.1  # share of the map that names may cover where a legend lists them too
 _GAP = 3.0  # points of paper (1/72 inch) between a group and a name above it
+# Share of a group's points within its reach.
+_WITHIN = 0.8
+# A medoid compares all pairs; a sample of so many points has about the same one.
+_MAX_SAMPLE = 400
+# A gap that splits a group is so many times as wide as the distance to the fourth neighbour.
+_LINKED, _SPLIT = 4, 4.0
+_ROUNDS = 400
+_PULL = 0.03
+_PADDING = 2.0
+
+
+class Places(NamedTuple):
+    """Where groups lie, how far from there most of their points, and how many there are."""
+
+    centers: FloatArray
+    reaches: FloatArray
+    sizes: IntArray
+
+
+def write_names(ax: Axes, Y: FloatArray, coloring: Categories, *, listed: bool) -> None:
+    """Write the names of the largest groups of a map on it."""
+    places = group_places(Y, coloring.groups.codes, len(coloring.names))
+    largest = np.argsort(-places.sizes, kind="stable")[:MAX_NAMES]
+    chosen = np.sort(largest[places.sizes[largest] > 0])
+    places = Places(places.centers[chosen], places.reaches[chosen], places.sizes[chosen])
+    Names(ax, [coloring.names[i] for i in chosen], places, listed=listed)
 
 
 class Names(Artist):
@@ -68,7 +100,7 @@ class Names(Artist):
         for text in self.texts:
             text.set_figure(ax.figure)
 
-    def arrange(self, renderer: Any) -> tuple[list[Bbox], FloatArray]:
+    def arrange(self, renderer: RendererBase) -> tuple[list[Bbox], FloatArray]:
         """Place the texts for the present size of the axes; return their boxes and anchors."""
         assert self.axes is not None
         boxes = [text.get_window_extent(renderer) for text in self.texts]
@@ -95,7 +127,7 @@ class Names(Artist):
         anchors[hidden, 1] += raised[hidden]
         return anchors
 
-    def draw(self, renderer: Any) -> None:
+    def draw(self, renderer: RendererBase) -> None:
         """Draw the names for the present size of the axes."""
         if not self.get_visible() or not self.texts:
             return
@@ -114,7 +146,7 @@ class Names(Artist):
                 text.set_path_effects(effects)
                 text.draw(renderer)
 
-    def _draw_leader(self, anchor: FloatArray, box: Bbox, renderer: Any) -> None:
+    def _draw_leader(self, anchor: FloatArray, box: Bbox, renderer: RendererBase) -> None:
         assert self.axes is not None
         nearest = np.clip(anchor, box.min, box.max)
         if np.linalg.norm(nearest - anchor) < box.height / 4:
@@ -136,3 +168,105 @@ def _broken(names: Sequence[str]) -> list[str]:
     if len(set(lines)) == len(set(names)):
         return lines
     return [textwrap.fill(name, _WIDTH) for name in shortened(names, _WIDTH * (_LINES - 1))]
+
+
+def group_places(Y: FloatArray, codes: IntArray, n_groups: int, seed: int = 0) -> Places:
+    """Find the middle of each group; nan for groups without points.
+
+    It is the medoid of its largest connected component, weighted by density: the point of the
+    component nearest to all others, where those in dense parts count more. So it is a point.
+    """
+    rng = np.random.default_rng(seed)
+    centers, reaches = np.full((n_groups, 2), np.nan), np.full(n_groups, np.nan)
+    order = np.argsort(codes, kind="stable")
+    bounds = np.searchsorted(codes[order], np.arange(n_groups + 1))
+    for group in range(n_groups):
+        members = order[bounds[group] : bounds[group + 1]]
+        if len(members) > _MAX_SAMPLE:
+            members = rng.choice(members, _MAX_SAMPLE, replace=False)
+        if len(members):
+            centers[group], reaches[group] = _medoid(_largest_component(Y[members]))
+    return Places(centers, reaches, np.diff(bounds))
+
+
+def _largest_component(points: FloatArray) -> FloatArray:
+    """Return the points of the largest part that no wide gap separates from the rest."""
+    from scipy.sparse.csgraph import connected_components
+
+    if len(points) <= _LINKED:
+        return points
+    apart = np.linalg.norm(points[:, None] - points[None], axis=-1)
+    gap = _SPLIT * np.median(np.partition(apart, _LINKED, axis=1)[:, _LINKED])
+    _, components = connected_components(apart <= gap, directed=False)
+    largest: FloatArray = points[components == np.bincount(components).argmax()]
+    return largest
+
+
+def _medoid(points: FloatArray) -> tuple[FloatArray, float]:
+    weights = local_density(points, 1.0, 1.0)
+    apart = np.linalg.norm(points[:, None] - points[None], axis=-1)
+    at = (apart @ (weights / weights.max())).argmin()
+    return points[at], float(np.quantile(apart[at], _WITHIN))
+
+
+def spread_boxes(
+    anchors: FloatArray, sizes: FloatArray, low: FloatArray, high: FloatArray
+) -> FloatArray:
+    """Move boxes from their anchors until they lie apart and within bounds.
+
+    Two that overlap push each other along the axis where that is least; weak springs hold them near
+    their anchors at first. Where there is not room enough some overlap remains.
+
+    Parameters
+    ----------
+    anchors, sizes : ndarray of shape (n, 2)
+        Where the centres of the boxes belong, and their widths and heights, in pixels.
+    low, high : ndarray of shape (2,)
+        The corners of the room.
+
+    Returns
+    -------
+    ndarray of shape (n, 2)
+        The centres.
+    """
+    half = sizes / 2 + _PADDING
+    least, most = low + half, np.maximum(high - half, low + half)
+    anchors = np.clip(anchors, least, most)
+    centers = anchors.copy()
+    reach = half[:, None] + half[None]
+    others = ~np.eye(len(half), dtype=bool)
+    # Of two in the same place, the first goes down and to the left.
+    first = np.where(np.arange(len(half))[:, None] < np.arange(len(half))[None], -1.0, 1.0)
+    for at in range(_ROUNDS):
+        apart = centers[:, None] - centers[None]
+        overlap = reach - np.abs(apart)
+        both = np.all(overlap > 1e-6, axis=-1) & others
+        if not both.any():
+            break
+        side = np.where(apart == 0, first[..., None], np.sign(apart))
+        along_x = np.less(overlap[..., :1], overlap[..., 1:]) == [True, False]
+        push = np.where(both[..., None] & along_x, side * overlap / 2, 0.0).sum(axis=1)
+        # Several pushes at once overshoot; half of each goes on settling.
+        centers = centers + np.where(both.sum(axis=1)[:, None] > 1, 0.6, 1.0) * push
+        if at < _ROUNDS // 2:
+            centers += _PULL * (anchors - centers)
+        centers = np.clip(centers, least, most)
+    return centers
+
+
+def free_boxes(boxes: FloatArray, sizes: IntArray, room: float = np.inf) -> list[int]:
+    """Choose boxes (left, bottom, right, top) that do not overlap nor cover more than some area.
+
+    Those of large groups go first.
+    """
+    chosen: list[int] = []
+    for i in np.argsort(-sizes, kind="stable"):
+        left, bottom, right, top = boxes[i]
+        others = boxes[chosen]
+        over = (others[:, 0] < right) & (left < others[:, 2])
+        covers = (over & (others[:, 1] < top) & (bottom < others[:, 3])).any()
+        area = (right - left) * (top - bottom)
+        if not covers and area <= room:
+            chosen.append(int(i))
+            room -= area
+    return sorted(chosen)

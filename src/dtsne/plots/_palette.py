@@ -165,7 +165,7 @@ def color_limits(values: FloatArray, center: float | None = None) -> tuple[float
     return low, high
 
 
-def rgb(colors: Iterable[str]) -> FloatArray:
+def hex_to_rgb(colors: Iterable[str]) -> FloatArray:
     """Turn colours "#RRGGBB" into an array (n, 3) of red, green and blue from 0 to 1."""
     rows = [[int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)] for color in colors]
     return np.array(rows, dtype=np.float64).reshape(-1, 3)

@@ -2,36 +2,41 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from dtsne.labels._groups import group_by
 from dtsne.plots._axes import ink, is_dark, new_figure
-from dtsne.plots._coloring import ColorOptions, choose_coloring
-from dtsne.plots._inputs import check_map
+from dtsne.plots._coloring import choose_coloring
 from dtsne.plots._legends import draw_shared_legend, lists_groups
+from dtsne.plots._palette import DARK, LIGHT
 from dtsne.plots._scatter import scatter_map
+from dtsne.runtime._checks import check_maps
+from dtsne.runtime._errors import DataError, setting
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import Unpack
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.typing import ColorType
     from numpy.typing import ArrayLike
 
+    from dtsne.labels._groups import Groups, Labels
+    from dtsne.plots._scatter import PanelOptions
     from dtsne.runtime._typing import FloatArray
 
 # Radii of more groups than this are given as a range, as they would not fit above a map.
-MOST_RATIOS = 6
+MAX_RATIOS = 6
 
 
 def side_by_side(
     maps: Mapping[str, ArrayLike],
-    color: Any = None,
+    color: ArrayLike | ColorType | None = None,
     *,
-    labels: Any = None,
+    labels: Labels | Groups | None = None,
     values: ArrayLike | None = None,
     axes: Sequence[Axes] | None = None,
     columns: int | None = None,
@@ -40,97 +45,93 @@ def side_by_side(
     units: Mapping[str, float] | None = None,
     legend: bool | Literal["auto"] = "auto",
     title: str | None = None,
-    **options: Any,
+    **options: Unpack[PanelOptions],
 ) -> Figure:
     """Draw maps of the same points side by side, with the same colours.
 
     Each panel has a window of its own, as the units of maps by different methods have nothing to do
-    with each other; within a panel units are as long in x as in y.
+    with each other. Within a panel units are as long in x as in y.
 
     Parameters
     ----------
     maps : mapping of str to array-like of shape (n, 2)
-        The maps by their titles, row by row the same points.
-    color, labels, values : optional
+        The embeddings by their titles, row by row the same points.
+    color : colour or array-like of shape (n,), optional
         One colour, groups or a quantity, as for :func:`scatter_map`.
+    labels : array-like of shape (n,), optional
+        Group of each point.
+    values : array-like of shape (n,), optional
+        Quantity of each point.
     axes : sequence of Axes, optional
-        Where to draw; without, on a new figure.
+        Axes to draw on; by default those of a new figure.
     columns : int, optional
-        Panels in a row; without, all up to 4, and else as square as it goes.
+        Panels in a row; by default all up to 4, and else as square as it goes.
     panel_size : float, default 4
-        Width and height of a panel, in inches. A legend beside them makes the figure wider.
+        Width and height of a panel, in inches. A legend next to the panels makes the figure wider.
     radius_ratios : bool, default False
         Whether to write the radii of the groups in each map under its title, relative to the first
         group (as :func:`dtsne.quality.cluster_radius_ratios`).
     units : mapping of str to float, optional
         For some of the titles, the distance in the data that is one unit of that map.
     legend : bool or "auto", default "auto"
-        As for :func:`scatter_map`; drawn once, beside the panels, or at the last one of given axes.
+        As for :func:`scatter_map`; drawn once, next to the panels, or at the last of `axes`.
     title : str, optional
-        Of the whole.
+        Title of the figure.
     **options
-        Further ones of :func:`scatter_map`.
+        Further options of :func:`scatter_map`.
 
     Returns
     -------
     Figure
+        The figure with the panels.
+
+    See Also
+    --------
+    scatter_map : One map.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dtsne.plots import side_by_side
+    >>> figure = side_by_side({"t-SNE": np.eye(3)[:, :2], "dtSNE": np.eye(3)[:, 1:]})
     """
-    checked = {name: check_map(Y, f"maps[{name!r}]") for name, Y in maps.items()}
-    _check_alike(checked)
+    checked = check_maps(maps)
     if radius_ratios and labels is None:
-        raise ValueError("radius_ratios=True needs groups; give labels=.")
+        reason = f"{setting('radius_ratios', radius_ratios)} needs groups"
+        raise DataError(reason, f"pass {setting('labels')}", argument="labels")
     unknown = [name for name in units or {} if name not in checked]
     if unknown:
-        raise ValueError(f"units names {unknown[0]!r}, which is no map; there is {list(checked)}.")
+        reason = f"units has {unknown[0]!r}, which is not one of the maps {list(checked)}"
+        raise DataError(reason, "pass units by the names of maps", argument="units")
     panels = list(axes) if axes is not None else _new_panels(len(checked), columns, panel_size)
     if len(panels) < len(checked):
-        raise ValueError(f"{len(panels)} axes are too few for {len(checked)} maps; give as many.")
+        reason = f"{len(panels)} axes are too few for {len(checked)} maps"
+        raise DataError(reason, "pass one for each map", argument="axes")
+    grouped = labels if radius_ratios else None
     last = list(checked)[-1]
     for ax, (name, Y) in zip(panels, checked.items(), strict=False):
-        written = f"{name}\n{_ratios(Y, labels)}" if radius_ratios else name
         scatter_map(
             Y,
             color,
             labels=labels,
             values=values,
             ax=ax,
-            title=written,
+            title=name if grouped is None else f"{name}\n{_ratios(Y, grouped)}",
             legend=legend if axes is not None and name == last else False,
             unit=(units or {}).get(name),
             **options,
         )
-    figure: Figure = panels[0].figure.figure
+    figure = panels[0].figure.figure
     if axes is None and legend is not False:
-        given = (color, labels, values)
-        _share_legend(figure, given, len(checked[last]), options, legend=legend)
+        ground = DARK if is_dark(panels[0]) else LIGHT
+        n = len(checked[last])
+        coloring = choose_coloring(color, labels, values, n, options, ground=ground)
+        with_groups = lists_groups(coloring, legend=legend, annotate=options.get("annotate", True))
+        draw_shared_legend(panels, coloring, with_groups=with_groups)
     if title is not None:
-        shade = ink(panels[0], beside=True)
+        shade = ink(panels[0], outside=True)
         figure.suptitle(title, fontsize="large", parse_math=False, color=shade)
     return figure
-
-
-def _share_legend(
-    figure: Figure,
-    given: tuple[Any, Any, Any],
-    n: int,
-    options: Mapping[str, Any],
-    *,
-    legend: bool | Literal["auto"],
-) -> None:
-    panels = figure.axes
-    known = {field.name for field in fields(ColorOptions)}
-    chosen = ColorOptions(**{name: options[name] for name in known & options.keys()})
-    coloring = choose_coloring(*given, n, replace(chosen, on_dark=is_dark(panels[0])))
-    with_groups = lists_groups(coloring, legend=legend, annotate=options.get("annotate", True))
-    draw_shared_legend(panels, coloring, with_groups=with_groups)
-
-
-def _check_alike(maps: Mapping[str, FloatArray]) -> None:
-    if not maps:
-        raise ValueError("maps is empty; give at least one map by its title.")
-    sizes = {name: len(Y) for name, Y in maps.items()}
-    if len(set(sizes.values())) > 1:
-        raise ValueError(f"the maps have different numbers of points, {sizes}; give the same ones.")
 
 
 def _new_panels(n: int, columns: int | None, panel_size: float) -> list[Axes]:
@@ -141,12 +142,12 @@ def _new_panels(n: int, columns: int | None, panel_size: float) -> list[Axes]:
     return [figure.add_subplot(rows, columns, i + 1) for i in range(n)]
 
 
-def _ratios(Y: FloatArray, labels: Any) -> str:
+def _ratios(Y: FloatArray, labels: Labels | Groups) -> str:
     from dtsne.quality import cluster_radius_ratios
 
     groups = group_by(labels, len(Y), to_show=True)
     known = ~groups.missing
     found = cluster_radius_ratios(Y[known], Y[known], groups.codes[known]).map
-    if len(found) > MOST_RATIOS:
+    if len(found) > MAX_RATIOS:
         return f"radii {np.nanmin(found):.2f} to {np.nanmax(found):.2f} of the first"
     return "radii " + " : ".join(f"{ratio:.2f}" for ratio in found)

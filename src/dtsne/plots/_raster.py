@@ -1,4 +1,4 @@
-"""Maps of very many points as images: what lies in each pixel is counted, not painted over."""
+"""Maps of very many points as images: the points in each pixel are counted, not painted over."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from dtsne.plots._coloring import Coloring
     from dtsne.runtime._typing import FloatArray, IntArray
 
 RasterScale: TypeAlias = Literal["log", "equalize"]
@@ -15,7 +18,7 @@ RasterScale: TypeAlias = Literal["log", "equalize"]
 RASTERIZE_ABOVE = 100_000
 PIXELS_PER_INCH = 144
 # Opacity of a pixel with one point, so that single ones are still seen.
-_LEAST_ALPHA = 0.45
+_MIN_ALPHA = 0.45
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,25 @@ class Grid:
         row = np.clip(((Y[:, 1] - self.low[1]) / self.side).astype(np.int64), 0, rows - 1)
         flat: IntArray = row * columns + column
         return flat
+
+
+def draw_image(
+    ax: Axes, Y: FloatArray, coloring: Coloring, size: tuple[float, float], scale: RasterScale
+) -> None:
+    """Draw a map as an image of some inches: colours are mixed, and opacity follows the counts."""
+    from matplotlib.colors import to_rgb
+    from matplotlib.image import AxesImage
+
+    grid = make_grid(Y, *size)
+    image = np.empty((*grid.shape, 4))
+    colors = coloring.of_pixels(Y, grid)
+    image[..., :3] = np.where(np.isnan(colors), to_rgb(coloring.gray), colors)
+    image[..., 3] = opacity(spread(count_pixels(Y, grid)), scale)
+    drawn = AxesImage(ax, extent=grid.extent, origin="lower")
+    drawn.set_data(image)
+    ax.add_image(drawn)
+    left, right, bottom, top = grid.extent
+    ax.update_datalim([(left, bottom), (right, top)])
 
 
 def make_grid(Y: FloatArray, width: float, height: float) -> Grid:
@@ -105,11 +127,11 @@ def opacity(counts: FloatArray, scale: RasterScale) -> FloatArray:
         return alpha
     found = counts[full].astype(np.float64)
     if scale == "log":
-        # A few pixels with very many points must not make all others pale.
+        # Few pixels with very many points must not make all others pale.
         most = max(np.quantile(found, 0.99), 2.0)
         shade = np.minimum(np.log(found) / np.log(most), 1)
     else:
         _, ranks, sizes = np.unique(found, return_inverse=True, return_counts=True)
         shade = (np.cumsum(sizes) - sizes)[ranks] / max(len(found) - sizes[-1], 1)
-    alpha[full] = _LEAST_ALPHA + (1 - _LEAST_ALPHA) * shade
+    alpha[full] = _MIN_ALPHA + (1 - _MIN_ALPHA) * shade
     return alpha

@@ -1,4 +1,4 @@
-"""A bar that says how long a distance of the data is on the map."""
+"""A bar that shows how long a distance of the data is on the map."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dtsne.plots._axes import given_or_new, ink
+from dtsne.plots._axes import axes_or_new, ink, round_down
 from dtsne.plots._inputs import check_unit, check_values
-from dtsne.plots._ticks import round_down
 from dtsne.report._radius_unit import factor_of_radii
+from dtsne.runtime._errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.typing import ColorType
     from numpy.typing import ArrayLike
 
-# Share of the window that the bar takes at most.
+# Largest share of the window for the bar.
 _SHARE = 0.15
 # Points of paper (1/72 inch) that a bar below the frame takes.
 HEIGHT_BELOW = 14.0
@@ -24,26 +25,38 @@ HEIGHT_BELOW = 14.0
 def radius_unit(log_radius_data: ArrayLike, log_radius_map: ArrayLike) -> float:
     """Return the distance in the data that is one unit of a map, by the radii of neighbourhoods.
 
-    It is the factor between radii in data and map (their median, by logarithms). By its kernel, one
-    unit of a map by :class:`dtsne.DTSNE` is the median of `sigma_`; but the neighbourhoods come out
-    as wide as there is room for them in two dimensions, which may be several times as much or as
-    little. So distances are measured by neighbourhoods of the size that the radii are of.
+    It is the median factor between local radii in data and map. The kernel has another unit, the
+    median of `sigma_`: in two dimensions a neighbourhood may come out several times wider or
+    narrower than its kernel. So a scale bar is read with the unit of the radii.
 
     Parameters
     ----------
     log_radius_data, log_radius_map : array-like of shape (n,)
-        Natural logarithms of each point's radius, such as the distance to its 100th neighbour, in
-        the data and in the map. Points where one is missing do not count.
+        Natural logarithms of each point's local radius, such as the distance to its 100th
+        neighbour, in the data and in the map. Points where one is missing are left out.
 
     Returns
     -------
     float
+        The unit, as :func:`density_scale_bar` takes it.
+
+    See Also
+    --------
+    density_scale_bar : Draws it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dtsne.plots import radius_unit
+    >>> round(radius_unit(np.log([2.0, 4.0, 6.0]), np.log([1.0, 2.0, 3.0])), 3)
+    2.0
     """
     data = check_values(log_radius_data, np.size(log_radius_data), "log_radius_data")
     map_ = check_values(log_radius_map, len(data), "log_radius_map")
     unit = factor_of_radii(data, map_)
     if unit is None:
-        raise ValueError("no point has a radius in data and map; there is nothing to compare.")
+        reason = "no point has a radius in data and map, so there is nothing to compare"
+        raise DataError(reason, argument="log_radius_map")
     return unit
 
 
@@ -54,36 +67,47 @@ def density_scale_bar(
     length: float | None = None,
     text: str = "radius {length} in the data",
     loc: str = "below",
-    color: str | None = None,
+    color: ColorType | None = None,
 ) -> Axes:
     """Draw a bar as long as the radius that some neighbourhoods in the data have on the map.
 
-    It is about neighbourhoods, which is what a density-preserving map keeps to one scale. Distances
-    between clusters are kept to that scale by no map of high-dimensional data.
+    A density-preserving map keeps neighbourhoods to one scale. No map of high-dimensional data
+    keeps distances between clusters to that scale.
 
     Parameters
     ----------
-    ax : Axes
-        With the map; None for empty ones.
+    ax : Axes or None
+        The axes with the map; None for empty ones.
     unit : float
         Distance in the data that is one unit of the map; see :func:`radius_unit`.
     length : float or None, default None
         Length of the bar, as a distance in the data; None for a round one of about a tenth of the
         window.
     text : str, default "radius {length} in the data"
-        What is written at the bar.
+        Text next to the bar.
     loc : str, default "below"
         "below" the frame, where it covers nothing, or one of matplotlib's places within it, such as
         "lower left".
-    color : str or None, default None
-        Of bar and text; None for one that is seen there.
+    color : colour or None, default None
+        Colour of bar and text; None for one that is seen there.
 
     Returns
     -------
     Axes
+        The axes with the map.
+
+    See Also
+    --------
+    radius_unit : Computes the unit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dtsne.plots import density_scale_bar, scatter_map
+    >>> ax = density_scale_bar(scatter_map(np.eye(2)), unit=2.0)
     """
     unit = check_unit(unit)
-    ax = given_or_new(ax, (6.0, 6.0))
+    ax = axes_or_new(ax, (6.0, 6.0))
     from matplotlib.lines import Line2D
     from matplotlib.offsetbox import AnchoredOffsetbox, AuxTransformBox, HPacker, TextArea
 
@@ -92,9 +116,9 @@ def density_scale_bar(
         left, right = ax.get_xlim()
         length = round_down(_SHARE * abs(right - left) * unit)
     elif not length > 0:
-        raise ValueError(f"length={length!r} has to be a positive distance in the data.")
+        raise ParameterError("length", length, "a positive distance in the data")
     below = loc == "below"
-    color = color or ink(ax, beside=below)
+    color = color or ink(ax, outside=below)
     bar = AuxTransformBox(ax.transData)
     line = Line2D([0, length / unit], [0, 0], color=color, linewidth=2, solid_capstyle="butt")
     bar.add_artist(line)

@@ -2,42 +2,63 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from dtsne.plots import _raster
-from dtsne.plots._axes import frame_map, given_or_new, is_dark, size_in_inches
+from dtsne.plots._axes import axes_or_new, frame_map, is_dark, size_in_inches
 from dtsne.plots._coloring import Categories, Coloring, ColorOptions, choose_coloring
-from dtsne.plots._colormaps import rgb
-from dtsne.plots._inputs import check_map
 from dtsne.plots._legends import draw_legend, lists_groups
-from dtsne.plots._places import MOST_NAMES, Places, group_places
+from dtsne.plots._palette import DARK, LIGHT
+from dtsne.plots._points import PointStyle, draw_points, point_style
+from dtsne.plots._raster import RASTERIZE_ABOVE, draw_image
 from dtsne.plots._scale_bar import HEIGHT_BELOW, density_scale_bar
-from dtsne.plots._style import PointStyle, point_style
+from dtsne.runtime._checks import check_embedding
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
+    from matplotlib.typing import ColorType
     from numpy.typing import ArrayLike
 
+    from dtsne.labels._groups import Groups, Labels
+    from dtsne.plots._inputs import ByLabel
     from dtsne.plots._raster import RasterScale
-    from dtsne.runtime._typing import FloatArray
+    from dtsne.runtime._typing import IntArray
 
-# Above this, a vector file (PDF, SVG) holds the points as an image.
-_EMBED_ABOVE = 5_000
+
+class PanelOptions(ColorOptions, total=False):
+    """What panels have in common, as :func:`scatter_map` documents it."""
+
+    point_size: float | Literal["auto"]
+    alpha: float | Literal["auto"]
+    annotate: bool
+    rasterize: bool | Literal["auto"]
+    raster_scale: RasterScale
+    random_state: int
+
+
+class MapOptions(PanelOptions, total=False):
+    """Arguments of :func:`scatter_map` other than the points and their colours."""
+
+    ax: Axes | None
+    figsize: tuple[float, float]
+    legend: bool | Literal["auto"]
+    unit: float | None
+    title: str | None
 
 
 def scatter_map(
     Y: ArrayLike,
-    color: Any = None,
+    color: ArrayLike | ColorType | None = None,
     *,
-    labels: Any = None,
+    labels: Labels | Groups | None = None,
     values: ArrayLike | None = None,
-    names: Mapping[Any, str] | Sequence[str] | None = None,
-    colors: Mapping[Any, Any] | Sequence[Any] | None = None,
-    cmap: Any = None,
+    names: ByLabel[str] | None = None,
+    colors: ByLabel[ColorType] | None = None,
+    cmap: str | Colormap | None = None,
     limits: tuple[float, float] | None = None,
     center: float | None = None,
     value_name: str | None = None,
@@ -57,39 +78,41 @@ def scatter_map(
 ) -> Axes:
     """Draw a map, its points coloured by group or by value.
 
-    Points are drawn in a random order, so that no group lies on top, with a size and an opacity
-    that follow from how densely they lie on the paper. Units are as long in x as in y, always.
+    Points are drawn in a random order, so that no group lies on top. Their size and opacity follow
+    from how densely they lie on the paper. Units are always as long in x as in y.
 
     Parameters
     ----------
     Y : array-like of shape (n, 2)
-        The map.
+        The embedding.
     color : colour or array-like of shape (n,), optional
-        One colour for all; or floats, which are taken as `values`; or anything else, as `labels`.
+        One colour for all points; or floats, which are taken as `values`; or anything else, which
+        is taken as `labels`.
     labels : array-like of shape (n,), optional
-        Group of each point. Colours follow :func:`categorical_colors`, in the order of a pandas
-        categorical, or else sorted.
+        Group of each point. Colours follow :func:`categorical_colors`, in the order of a
+        categorical column, or else sorted.
     values : array-like of shape (n,), optional
         Quantity of each point.
     names : mapping or sequence, optional
-        What is written for each label: by label, or a sequence that the labels are indices into.
+        Text for each label: by label, or a sequence that the labels are indices into.
     colors : mapping or sequence, optional
         Colours of the labels: by label, or in their order.
     cmap : str or Colormap, optional
-        For `values`; "viridis", or one from blue to red where there is a `center`.
+        Colour map for `values`; by default viridis, or blue to red where there is a `center`.
     limits : (float, float), optional
-        Values of the first and the last colour; without, nearly the range of the values.
+        Values of the first and the last colour; by default nearly the range of the values.
     center : float, optional
-        Value of the middle colour, with as much to either side of it.
+        Value of the middle colour. The limits are as far from it on both sides.
     value_name : str, optional
-        What is written at the bar of colours.
+        Text next to the colour bar.
     value_ticks : mapping of float to str, optional
-        What is written where at the bar of colours.
+        Ticks of the colour bar: text by value.
     value_ends : (str, str), optional
-        What is written at the lower and the upper end of the bar of colours.
+        Texts at the lower and the upper end of the colour bar.
     ax : Axes, optional
-        Where to draw; without, on a new figure of `figsize` inches, and wider by a legend of
-        groups.
+        Axes to draw on; by default those of a new figure.
+    figsize : (float, float), default (6.0, 6.0)
+        Width and height of a new figure in inches. A legend of groups makes it wider.
     point_size : float or "auto", default "auto"
         matplotlib's `s`: the square of the diameter in 1/72 inch.
     alpha : float or "auto", default "auto"
@@ -98,16 +121,17 @@ def scatter_map(
         Whether to list the groups, or show the bar of values; "auto" does not list groups whose
         names stand on the map. What is missing is listed unless this is False.
     annotate : bool, default True
-        Whether to write the names of groups where they lie, for up to 30 groups and else the 30
-        largest, as far as there is room for them beside a legend.
+        Whether to write the names of up to 30 groups, the largest, where they lie. Next to a
+        legend, names that would overlap are left out.
     unit : float, optional
         Distance in the data that is one unit of the map (see :func:`radius_unit`): draws a
         :func:`density_scale_bar`.
     title : str, optional
+        Title of the axes.
     rasterize : bool or "auto", default "auto"
         Whether to count points in pixels instead of drawing each; "auto" above 100,000. Colours of
         groups are mixed by their numbers, values are averaged, and opacity follows the number of
-        points. `point_size` and `alpha` have no meaning then.
+        points. `point_size` and `alpha` have no effect then.
     raster_scale : {"log", "equalize"}, default "log"
         Whether that opacity is the logarithm of the number, or its rank among the pixels.
     random_state : int, default 0
@@ -116,26 +140,49 @@ def scatter_map(
     Returns
     -------
     Axes
+        The axes with the map; ``ax.figure.savefig("map.png")`` writes it to a file.
+
+    See Also
+    --------
+    side_by_side : Several maps of the same points.
+    radius_map, residual_map : Colours by local radius, and by its error in the map.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dtsne.plots import scatter_map
+    >>> ax = scatter_map(np.eye(2), labels=["a", "b"])
     """
-    Y = check_map(Y)
-    is_new, ax = ax is None, given_or_new(ax, figsize)
-    ticks = value_ticks, value_ends
-    options = ColorOptions(names, colors, cmap, limits, center, value_name, *ticks, is_dark(ax))
-    coloring = choose_coloring(color, labels, values, len(Y), options)
+    points = check_embedding(Y, n_components=2)
+    is_new, ax = ax is None, axes_or_new(ax, figsize)
+    options: ColorOptions = {
+        "names": names,
+        "colors": colors,
+        "cmap": cmap,
+        "limits": limits,
+        "center": center,
+        "value_name": value_name,
+        "value_ticks": value_ticks,
+        "value_ends": value_ends,
+    }
+    ground = DARK if is_dark(ax) else LIGHT
+    coloring = choose_coloring(color, labels, values, len(points), options, ground=ground)
     width, height = size_in_inches(ax)
-    if len(Y) > _raster.RASTERIZE_ABOVE if rasterize == "auto" else rasterize:
-        _draw_image(ax, Y, coloring, width, height, raster_scale)
+    if len(points) > RASTERIZE_ABOVE if rasterize == "auto" else rasterize:
+        draw_image(ax, points, coloring, (width, height), raster_scale)
     else:
-        style = point_style(Y, 72 * width, 72 * height)
+        style = point_style(points, 72 * width, 72 * height)
         style = PointStyle(
             style.diameter if point_size == "auto" else float(point_size) ** 0.5,
             style.alpha if alpha == "auto" else float(alpha),
         )
-        _draw_points(ax, Y, coloring, style, random_state)
+        draw_points(ax, points, coloring, style, _order(coloring, random_state))
     frame_map(ax, title)
     with_groups = lists_groups(coloring, legend=legend, annotate=annotate)
     if annotate and isinstance(coloring, Categories) and coloring.listed:
-        _write_names(ax, Y, coloring, listed=with_groups)
+        from dtsne.plots._names import write_names
+
+        write_names(ax, points, coloring, listed=with_groups)
     if legend is not False:
         below = 0.0 if unit is None else HEIGHT_BELOW
         draw_legend(ax, coloring, with_groups=with_groups, is_new=is_new, below=below)
@@ -144,47 +191,8 @@ def scatter_map(
     return ax
 
 
-def _draw_points(
-    ax: Axes, Y: FloatArray, coloring: Coloring, style: PointStyle, random_state: int
-) -> None:
-    order = np.random.default_rng(random_state).permutation(len(Y))
-    # What is missing lies beneath the rest, in the same random order.
-    missing = coloring.missing[order]
-    order = np.concatenate([order[missing], order[~missing]])
-    ax.scatter(
-        Y[order, 0],
-        Y[order, 1],
-        c=coloring.of_points()[order],
-        s=style.size,
-        alpha=style.alpha,
-        linewidths=0,
-        rasterized=len(Y) > _EMBED_ABOVE,
-    )
-
-
-def _draw_image(
-    ax: Axes, Y: FloatArray, coloring: Coloring, width: float, height: float, scale: RasterScale
-) -> None:
-    from matplotlib.image import AxesImage
-
-    grid = _raster.make_grid(Y, width, height)
-    counts = _raster.spread(_raster.count_pixels(Y, grid))
-    image = np.empty((*grid.shape, 4))
-    colors = coloring.of_pixels(Y, grid)
-    image[..., :3] = np.where(np.isnan(colors), rgb([coloring.gray])[0], colors)
-    image[..., 3] = _raster.opacity(counts, scale)
-    drawn = AxesImage(ax, extent=grid.extent, origin="lower")
-    drawn.set_data(image)
-    ax.add_image(drawn)
-    left, right, bottom, top = grid.extent
-    ax.update_datalim([(left, bottom), (right, top)])
-
-
-def _write_names(ax: Axes, Y: FloatArray, coloring: Categories, *, listed: bool) -> None:
-    from dtsne.plots._names import Names
-
-    places = group_places(Y, coloring.groups.codes, len(coloring.names))
-    largest = np.argsort(-places.sizes, kind="stable")[:MOST_NAMES]
-    chosen = np.sort(largest[places.sizes[largest] > 0])
-    places = Places(places.centers[chosen], places.reaches[chosen], places.sizes[chosen])
-    Names(ax, [coloring.names[i] for i in chosen], places, listed=listed)
+def _order(coloring: Coloring, random_state: int) -> IntArray:
+    """Return a random order in which what is missing lies beneath the rest."""
+    missing = coloring.missing
+    order = np.random.default_rng(random_state).permutation(len(missing))
+    return np.concatenate([order[missing[order]], order[~missing[order]]])

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dtsne.quality._copies import SAME
-from dtsne.quality._inputs import Metric, check_labels, check_spaces
+from dtsne.quality._inputs import Metric, check_labels, opened
+from dtsne.quality._search import SAME
 from dtsne.runtime._document import Table
 
 if TYPE_CHECKING:
@@ -17,13 +17,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from dtsne.labels._groups import Groups
-    from dtsne.runtime._typing import FloatArray, IntArray
+    from dtsne._config import Device
+    from dtsne.labels._groups import Groups, Label, LabelArray, Labels
+    from dtsne.runtime._typing import AnyArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)
 class ClusterRadii:
-    """Radii of labelled groups in data and map, relative to those of a group of reference.
+    """Radii of labelled groups in data and map, relative to those of a reference group.
 
     Attributes
     ----------
@@ -37,20 +38,20 @@ class ClusterRadii:
         The first label that has a radius in both spaces; None if no label has, and then all is nan.
     """
 
-    labels: np.ndarray[Any, Any]
+    labels: LabelArray
     sizes: IntArray
     data: FloatArray
     map: FloatArray
-    reference: Any
+    reference: Label | None
 
     @property
     def error(self) -> FloatArray:
-        """Radius in the map over that in the data, less 1: .1 is drawn 10 % too large."""
+        """Radius in the map over radius in the data, minus 1: 0.1 is drawn 10 % too large."""
         return self.map / self.data - 1
 
     @property
     def largest_error(self) -> float:
-        """The error that is farthest from 0, with its sign; nan if there is none."""
+        """The error farthest from 0, with its sign; nan if there is none."""
         known = self.error[np.isfinite(self.error)]
         return float(known[np.abs(known).argmax()]) if len(known) else float("nan")
 
@@ -66,10 +67,11 @@ class ClusterRadii:
 def cluster_radius_ratios(
     X: ArrayLike,
     Y: ArrayLike,
-    labels: ArrayLike,
+    labels: Labels,
     *,
     metric: Metric = "euclidean",
-    device: Any = "cpu",
+    device: Device = "cpu",
+    n_jobs: int | None = None,
 ) -> ClusterRadii:
     """Compare the spread of labelled groups in the data with that in the map.
 
@@ -82,22 +84,23 @@ def cluster_radius_ratios(
     Parameters
     ----------
     X, Y : array-like of shape (n, d) and (n, 2 or 3)
+        The data, and its map.
     labels : array-like of shape (n,)
         Numbers or strings, none missing.
-    metric, device
+    metric, device, n_jobs
         See :mod:`dtsne.quality`. Radii of angles are those of rows scaled to length 1.
 
     Returns
     -------
     ClusterRadii
-        A label of one point, or of copies of one (in the data to a millionth of the spread of all
-        points), has no radius: it is nan, and is passed over as the reference.
+        A label of one point, or of duplicates of one (in the data to a millionth of the spread of
+        all points), has no radius: it is nan, and never the reference.
     """
-    spaces = check_spaces(X, Y, metric, device)
-    return compare_radii(spaces.data, spaces.map, check_labels(labels, spaces.n))
+    with opened(X, Y, metric=metric, device=device, n_jobs=n_jobs) as (spaces, _, _):
+        return compare_radii(spaces.data, spaces.map, check_labels(labels, spaces.n))
 
 
-def compare_radii(data: Any, map_: Any, groups: Groups) -> ClusterRadii:
+def compare_radii(data: AnyArray, map_: AnyArray, groups: Groups) -> ClusterRadii:
     """Compare the radii of checked inputs."""
     data_radii = spreads(data, groups.members)
     map_radii = spreads(map_, groups.members, same=0.0)
@@ -115,23 +118,23 @@ def compare_radii(data: Any, map_: Any, groups: Groups) -> ClusterRadii:
     )
 
 
-def spreads(points: Any, members: Sequence[IntArray], same: float = SAME) -> FloatArray:
-    """Return the spread of each group of points; nan for a single point and copies of one.
+def spreads(points: AnyArray, members: Sequence[IntArray], same: float = SAME) -> FloatArray:
+    """Return the spread of each group of points; nan for a single point and duplicates of one.
 
-    Copies are those within the share `same` of the spread of all points. That of a map is 0: it is
-    as its method made it, and what draws a cluster on nearly one spot is to be told so.
+    Duplicates lie within the share `same` of the spread of all points. For a map the share is 0: a
+    method that draws a cluster on nearly one spot must be reported.
     """
     least = same * spread(points)
     found = np.array([spread(points[of_group]) for of_group in members])
     return np.where(found > least, found, np.nan)
 
 
-def spread(points: Any) -> float:
-    """Root mean square distance of points to their mean, √(Σ|x − mean|² / (n − 1)); 0 for copies.
+def spread(points: AnyArray) -> float:
+    """Root mean square distance of points to their mean, √(Σ|x − mean|²/(n − 1)); 0 for duplicates.
 
     By n − 1, as groups of few points would look narrower than they are.
     """
-    # Compared rather than computed: the mean of copies is a copy only up to rounding.
+    # Compared rather than computed: the mean of duplicates is one only up to rounding.
     if (points == points[0]).all():
         return 0.0
-    return math.sqrt(((points - points.mean(axis=0)) ** 2).sum() / (len(points) - 1))
+    return math.sqrt(((points - points.mean(0)) ** 2).sum() / (len(points) - 1))

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
 from dtsne.quality._correlation import is_constant, pearson, pearson_of_sums
-from dtsne.quality._inputs import (
-    DEFAULT_MAX_ROWS,
-    Metric,
-    RandomState,
-    Spaces,
-    check_count,
-    check_spaces,
-)
+from dtsne.quality._inputs import check_choice, check_integer, opened
 from dtsne.quality._search import Neighborhoods, find_neighborhoods
 from dtsne.runtime._arrays import to_host
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     from numpy.typing import ArrayLike
 
+    from dtsne.quality._inputs import RowOptions, Spaces
     from dtsne.runtime._typing import FloatArray
 
 NeighborChoice: TypeAlias = Literal["own", "shared"]
@@ -33,10 +29,7 @@ def neighbor_distance_correlation(
     *,
     k: int = 100,
     neighbors: NeighborChoice = "own",
-    metric: Metric = "euclidean",
-    max_rows: int = DEFAULT_MAX_ROWS,
-    random_state: RandomState = 0,
-    device: Any = "cpu",
+    **options: Unpack[RowOptions],
 ) -> float:
     """Correlate the distances to the k nearest neighbours in the data with those in the map.
 
@@ -51,23 +44,23 @@ def neighbor_distance_correlation(
     Parameters
     ----------
     X, Y : array-like of shape (n, d) and (n, 2 or 3)
+        The data, and its map.
     k : int, default 100
         Number of neighbours, at most n − 1.
     neighbors : {"own", "shared"}
-    metric, max_rows, random_state, device
-        See :mod:`dtsne.quality`.
+    **options
+        `metric`, `max_rows`, `random_state`, `device` and `n_jobs`; see :mod:`dtsne.quality`.
 
     Returns
     -------
     float
         1 if the map is the data up to scale; nan if all distances are the same.
     """
-    if neighbors not in ("own", "shared"):
-        raise ValueError(f"neighbors={neighbors!r} is not known; choose 'own' or 'shared'.")
-    spaces = check_spaces(X, Y, metric, device)
-    k = _check_neighbor_count(k, spaces)
-    found = find_neighborhoods(spaces, k, max_rows, random_state)
-    return correlate_neighbor_distances(spaces, found, neighbors)
+    check_choice("neighbors", neighbors, ("own", "shared"))
+    with opened(X, Y, **options) as (spaces, rows, threads):
+        k = check_integer("k", k, 1, spaces.n - 1)
+        found = find_neighborhoods(spaces, k, rows, threads)
+        return correlate_neighbor_distances(spaces, found, neighbors)
 
 
 def density_correlation(
@@ -76,10 +69,7 @@ def density_correlation(
     *,
     k: int = 100,
     of: RadiusComparison = "ratio",
-    metric: Metric = "euclidean",
-    max_rows: int = DEFAULT_MAX_ROWS,
-    random_state: RandomState = 0,
-    device: Any = "cpu",
+    **options: Unpack[RowOptions],
 ) -> float:
     """Correlate local radii in the data with those in the map.
 
@@ -95,11 +85,13 @@ def density_correlation(
     Parameters
     ----------
     X, Y : array-like of shape (n, d) and (n, 2 or 3)
+        The data, and its map.
     k : int, default 100
         Number of neighbours, at most n − 1.
     of : {"ratio", "log", "rank"}
-    metric, max_rows, random_state, device
-        See :mod:`dtsne.quality`. Pairs are those of the rows that are measured.
+    **options
+        `metric`, `max_rows`, `random_state`, `device` and `n_jobs`; see :mod:`dtsne.quality`. Pairs
+        are those of the rows that are measured.
 
     Returns
     -------
@@ -108,15 +100,13 @@ def density_correlation(
 
     Notes
     -----
-    A point with k copies has the radius 0. For "ratio" and "log", which are not defined there, it
-    is raised to the smallest positive radius.
+    A point with k duplicates has the radius 0. For "ratio" and "log", which are not defined there,
+    it is clipped to the smallest positive radius.
     """
-    if of not in ("ratio", "log", "rank"):
-        raise ValueError(f"of={of!r} is not known; choose 'ratio', 'log' or 'rank'.")
-    spaces = check_spaces(X, Y, metric, device)
-    k = _check_neighbor_count(k, spaces)
-    found = find_neighborhoods(spaces, k, max_rows, random_state)
-    return correlate_radii(found, of)
+    check_choice("of", of, ("ratio", "log", "rank"))
+    with opened(X, Y, **options) as (spaces, rows, threads):
+        k = check_integer("k", k, 1, spaces.n - 1)
+        return correlate_radii(find_neighborhoods(spaces, k, rows, threads), of)
 
 
 def correlate_neighbor_distances(
@@ -181,10 +171,5 @@ def _sum_ratio_products(r: FloatArray, s: FloatArray) -> float:
 
 
 def _without_zeros(radii: FloatArray) -> FloatArray:
-    raised: FloatArray = np.maximum(radii, radii[radii > 0].min())
-    return raised
-
-
-def _check_neighbor_count(k: int, spaces: Spaces) -> int:
-    why = f"does not suit {spaces.n} points"
-    return check_count("k", k, least=1, most=spaces.n - 1, why=why)
+    clipped: FloatArray = np.maximum(radii, radii[radii > 0].min())
+    return clipped

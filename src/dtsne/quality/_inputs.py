@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import logging
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
 
 import numpy as np
 
+from dtsne._config import EUCLIDEAN_METRICS
 from dtsne.labels._groups import group_by
 from dtsne.runtime._arrays import namespace_of
 from dtsne.runtime._devices import device_for
+from dtsne.runtime._errors import DataError, DataTypeError, setting
 from dtsne.runtime._kinds import is_tensor
+from dtsne.runtime._parameters import Parameter
+from dtsne.runtime._threads import open_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
+    import torch
     from numpy.typing import ArrayLike
 
-    from dtsne.labels._groups import Groups
-    from dtsne.runtime._typing import IntArray
+    from dtsne._config import Device
+    from dtsne.labels._groups import Groups, Labels
+    from dtsne.runtime._threads import Threads
+    from dtsne.runtime._typing import AnyArray, IntArray
 
 Metric: TypeAlias = Literal["euclidean", "cosine", "correlation"]
 RandomState: TypeAlias = int | np.random.Generator | None
@@ -29,20 +37,39 @@ _LOGGER = logging.getLogger(__name__)
 # The fewest points for which every measure is defined (trustworthiness needs 1 ≤ k < n / 2).
 MIN_ROWS = 4
 DEFAULT_MAX_ROWS = 10_000
-_LARGEST = 1e150
-_MOST = 2**31 - 1
+# Squares of larger values overflow.
+_MAX_VALUE = 1e150
+
+
+class Options(TypedDict, total=False):
+    """The options of a measure of all points; see :mod:`dtsne.quality`."""
+
+    metric: Metric
+    random_state: RandomState
+    device: Device
+    n_jobs: int | None
+
+
+class RowOptions(Options, total=False):
+    """The options of a measure that may be taken around a sample of rows."""
+
+    max_rows: int
 
 
 @dataclass(frozen=True, eq=False)
 class Spaces:
     """The same points in the data and in the map, row by row.
 
-    For the metrics of angles ``data`` holds rows of length 1, and distances are Euclidean as ever.
-    It has no columns where nothing is known of it but neighbours.
+    Attributes
+    ----------
+    data, map : array of shape (n, d)
+        Both of numpy, or both tensors of PyTorch on the device to work on. For the metrics of
+        angles the rows of the data have length 1, so that distances are Euclidean. The data has no
+        columns where only neighbours are known.
     """
 
-    data: Any  # of numpy; or both tensors of PyTorch, on the device to work on
-    map: Any
+    data: AnyArray
+    map: AnyArray
 
     @property
     def n(self) -> int:
@@ -55,116 +82,139 @@ class Spaces:
         return int(self.data.shape[1]) > 0
 
 
+@contextmanager
+def opened(
+    X: ArrayLike,
+    Y: ArrayLike,
+    *,
+    metric: Metric = "euclidean",
+    max_rows: int = DEFAULT_MAX_ROWS,
+    random_state: RandomState = 0,
+    device: Device = "cpu",
+    n_jobs: int | None = None,
+) -> Iterator[tuple[Spaces, IntArray, Threads]]:
+    """Check what a measure is given, choose the rows to measure around, and start threads."""
+    spaces = check_spaces(X, Y, metric, device)
+    rows = choose_rows(spaces.n, max_rows, random_state)
+    with open_threads(n_jobs) as threads:
+        yield spaces, rows, threads
+
+
 def check_spaces(
-    X: ArrayLike, Y: ArrayLike, metric: Metric = "euclidean", device: Any = "cpu"
+    X: ArrayLike, Y: ArrayLike, metric: str = "euclidean", device: Device = "cpu"
 ) -> Spaces:
-    """Turn data and map into float64 arrays that fit each other, or say why they do not."""
+    """Return data and map as float64 arrays, or raise an error if they do not fit each other."""
     resolved = device_for(device, X=X, Y=Y)
     data = _check_points(X, "X", resolved)
     map_ = _check_points(Y, "Y", resolved)
-    if len(data) != len(map_):
-        raise ValueError(
-            f"X has {len(data)} rows and Y has {len(map_)}; "
-            "give both for the same points, in the same order."
-        )
+    check_same_rows(len(data), len(map_))
     if len(data) < MIN_ROWS:
-        raise ValueError(f"{len(data)} points are too few to measure; give at least {MIN_ROWS}.")
-    if metric not in ("euclidean", "cosine", "correlation"):
-        raise ValueError(
-            f"metric={metric!r} is not known; choose 'euclidean', 'cosine' or 'correlation'."
-        )
+        raise DataError(f"{len(data)} points are too few to measure", f"pass at least {MIN_ROWS}")
+    check_choice("metric", metric, EUCLIDEAN_METRICS)
     if metric == "correlation":
-        data = data - data.mean(axis=1)[:, None]
+        data = data - namespace_of(data).mean(data, axis=1)[:, None]
     return Spaces(data if metric == "euclidean" else _with_unit_rows(data), map_)
 
 
-def check_labels(labels: ArrayLike, n: int) -> Groups:
-    """Sort the points by their labels, none of which may be missing."""
+def check_same_rows(n_data: int, n_map: int) -> None:
+    """Raise an error unless data and map have as many rows."""
+    if n_data != n_map:
+        raise DataError(
+            f"X has {n_data} rows and Y has {n_map}",
+            "pass both for the same points, in the same order",
+            argument="Y",
+        )
+
+
+def check_labels(labels: Labels, n: int) -> Groups:
+    """Group the points by their labels, none of which may be missing."""
     groups = group_by(labels, n)
-    if (groups.codes < 0).any():
-        raise ValueError("labels has missing values; name them, or leave these points out.")
+    if groups.missing.any():
+        raise DataError(
+            "labels has missing values",
+            "replace them by a label, or drop these points",
+            argument="labels",
+        )
     return groups
 
 
-def check_count(name: str, value: int, *, least: int, most: int, why: str) -> int:
+def check_integer(name: str, value: int, minimum: int, maximum: int | None = None) -> int:
     """Return an integer option that lies between its bounds."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise TypeError(f"{name}={value!r} has to be an integer.")
-    if not least <= value <= most:
-        raise ValueError(f"{name}={value} {why}; choose it from {least} to {most}.")
+    Parameter(name, "int", None, "", kind=int, minimum=minimum, maximum=maximum).check(value)
     return int(value)
 
 
+def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
+    """Raise an error unless an option is one of its choices."""
+    Parameter(name, "str", None, "", choices=choices).check(value)
+
+
 def check_random_state(random_state: RandomState) -> None:
-    """Refuse what numpy's generators cannot be seeded with, before the work."""
-    if isinstance(random_state, np.random.Generator) or random_state is None:
-        return
-    if isinstance(random_state, bool) or not isinstance(random_state, int | np.integer):
-        raise TypeError(
-            f"random_state={random_state!r} has to be an integer, a numpy.random.Generator or None."
-        )
-    if random_state < 0:
-        raise ValueError(f"random_state={random_state} has to be at least 0.")
+    """Reject what numpy's generators cannot be seeded with, before the work."""
+    if not isinstance(random_state, np.random.Generator) and random_state is not None:
+        others = "a numpy.random.Generator"
+        Parameter(
+            "random_state", "int", 0, "", kind=int, minimum=0, others=others, optional=True
+        ).check(random_state)
 
 
 def choose_rows(n: int, max_rows: int, random_state: RandomState) -> IntArray:
     """Choose the rows to measure around: all, or a seeded sample when there are too many."""
-    max_rows = check_count("max_rows", max_rows, least=MIN_ROWS, most=_MOST, why="is too few")
+    max_rows = check_integer("max_rows", max_rows, MIN_ROWS)
     check_random_state(random_state)
     if n <= max_rows:
         return np.arange(n)
     return np.sort(np.random.default_rng(random_state).choice(n, max_rows, replace=False))
 
 
-def lower_counts(
-    asked: Mapping[str, int], n: int, most: int | None = None
+def clip_neighbors(
+    wanted: Mapping[str, int], n: int, n_known: int | None = None
 ) -> tuple[dict[str, int], str | None]:
-    """Lower numbers of neighbours to what n points can have, or to the most known; and say so.
+    """Clip numbers of neighbours to what n points can have, or to those known, and say so.
 
     The scores of ranks are defined below half of the points.
     """
     half = (n - 1) // 2
-    largest = half if most is None else min(half, most)
-    why = "is not a number of neighbours"
-    checked = {
-        name: check_count(name, value, least=1, most=_MOST, why=why)
-        for name, value in asked.items()
-    }
-    used = {name: min(value, largest) for name, value in checked.items()}
-    changes = [
-        f"{name} {checked[name]} → {used[name]}" for name in asked if used[name] < asked[name]
-    ]
+    largest = half if n_known is None else min(half, n_known)
+    used = {name: min(check_integer(name, k, 1), largest) for name, k in wanted.items()}
+    changes = [f"{name} {wanted[name]} → {k}" for name, k in used.items() if k < wanted[name]]
     if not changes:
         return used, None
-    reason = f"less than half of {n} points" if largest == half else "the neighbours that are given"
-    lowered = f"{', '.join(changes)} ({reason})"
-    _LOGGER.info("lowered: %s", lowered)
-    return used, lowered
+    reason = f"less than half of {n} points" if largest == half else "the precomputed neighbours"
+    clipped = f"{', '.join(changes)} ({reason})"
+    _LOGGER.info("clipped: %s", clipped)
+    return used, clipped
 
 
-def _check_points(values: ArrayLike, name: str, device: Any) -> Any:
+def _check_points(values: ArrayLike, name: str, device: torch.device | None) -> AnyArray:
     from scipy.sparse import issparse
 
     if issparse(values):
-        raise TypeError(
-            f"{name} is sparse; reduce it first, e.g. with sklearn.decomposition.TruncatedSVD(50)."
+        raise DataTypeError(
+            f"{name} is sparse",
+            "reduce it first",
+            in_python="sklearn.decomposition.TruncatedSVD(50)",
+            argument=name,
         )
     points = _as_numbers(values, name, device)
     if points.ndim != 2 or points.shape[1] == 0:
-        raise ValueError(
-            f"{name} has shape {tuple(points.shape)}; give two dimensions, points by coordinates "
-            "(a single coordinate as values.reshape(-1, 1))."
+        raise DataError(
+            f"{name} has shape {tuple(points.shape)}",
+            "pass two dimensions, points by coordinates",
+            in_python=f"a single coordinate as {name}.reshape(-1, 1)",
+            argument=name,
         )
-    if not namespace_of(points).isfinite(points).all():
-        raise ValueError(f"{name} has NaN or infinite values; impute or drop these rows first.")
-    if (abs(points) > _LARGEST).any():
-        raise ValueError(
-            f"{name} has values above {_LARGEST:g}, whose squares overflow; rescale it."
-        )
+    xp = namespace_of(points)
+    if not xp.isfinite(points).all():
+        reason = f"{name} has NaN or infinite values"
+        raise DataError(reason, "impute or drop these rows", argument=name)
+    if (xp.abs(points) > _MAX_VALUE).any():
+        reason = f"{name} has values above {_MAX_VALUE:g}, whose squares overflow"
+        raise DataError(reason, "rescale it", argument=name)
     return points
 
 
-def _as_numbers(values: ArrayLike, name: str, device: Any) -> Any:
+def _as_numbers(values: ArrayLike, name: str, device: torch.device | None) -> AnyArray:
     """Return an array, or a tensor on a device, in float64."""
     if device is not None and is_tensor(values):
         from dtsne.data._prepare_torch import as_tensor
@@ -175,23 +225,27 @@ def _as_numbers(values: ArrayLike, name: str, device: Any) -> Any:
         raw = np.asarray(values)
         is_real = raw.dtype.kind in "biufO"
     if not is_real:
-        raise TypeError(f"{name} holds {raw.dtype}; convert it to real numbers.")
+        reason = f"{name} has values of type {raw.dtype}"
+        raise DataTypeError(reason, "convert them to real numbers", argument=name)
     if isinstance(raw, np.ndarray):
         # Writeable, though nothing is written: numba compiles anew for read-only arrays, which is
         # what pandas gives.
         raw = np.require(raw, np.float64, ["C", "W"])
-    if device is None:
-        return raw
-    import torch
+    if device is not None:
+        import torch
 
-    return torch.as_tensor(raw, dtype=torch.float64, device=device)
+        raw = torch.as_tensor(raw, dtype=torch.float64, device=device)
+    numbers: AnyArray = raw
+    return numbers
 
 
-def _with_unit_rows(points: Any) -> Any:
+def _with_unit_rows(points: AnyArray) -> AnyArray:
     lengths = namespace_of(points).linalg.norm(points, axis=1, keepdims=True)
     if not lengths.all():
-        raise ValueError(
-            "X has rows of zeros (for 'correlation', of one value), which have no direction; drop "
-            "them or use metric='euclidean'."
+        raise DataError(
+            f"X has rows of zeros, or, for {setting('metric', 'correlation')}, of one value, "
+            "which have no direction",
+            f"drop them or use {setting('metric', 'euclidean')}",
         )
-    return points / lengths
+    scaled: AnyArray = points / lengths
+    return scaled

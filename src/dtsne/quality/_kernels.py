@@ -1,4 +1,7 @@
-"""The loops that numba compiles; imported inside functions, so that importing stays light."""
+"""The loops over points that numba compiles, and for tensors those of PyTorch.
+
+Imported inside functions, so that importing the package stays light.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dtsne.runtime._jit import compiled
-from dtsne.runtime._threads import for_rows
 
 if TYPE_CHECKING:
-    from dtsne.runtime._typing import FloatArray, IntArray
+    from dtsne.runtime._threads import Threads
+    from dtsne.runtime._typing import AnyArray, FloatArray, IntArray
 
 # Rows that share a pass over the points, and points that stay in the cache for it.
 _ROWS_PER_BLOCK = 8
@@ -18,15 +21,19 @@ _POINTS_PER_TILE = 256
 
 
 def pair_sums(
-    X: FloatArray, Y: FloatArray, n_offsets: int, shift_x: float, shift_y: float
+    X: AnyArray, Y: AnyArray, n_offsets: int, shift_x: float, shift_y: float, threads: Threads
 ) -> FloatArray:
     """Sum a, b, a², b² and ab over the pairs of each point i with i + 1, …, i + n_offsets (mod n).
 
     a and b are the distances in X and Y less their shifts. A sum for each point, added up by the
     caller, does not depend on the number of threads.
     """
+    if not isinstance(X, np.ndarray) and not isinstance(Y, np.ndarray):
+        from dtsne.quality import _quality_torch
+
+        return _quality_torch.pair_sums(X, Y, n_offsets, shift_x, shift_y)
     sums = np.zeros((len(X), 5))
-    for_rows(_pair_sums, len(X), X, Y, n_offsets, shift_x, shift_y, sums)
+    threads.for_rows(_pair_sums, len(X), X, Y, n_offsets, shift_x, shift_y, sums)
     return sums
 
 
@@ -55,15 +62,23 @@ def _pair_sums(begin, end, X, Y, n_offsets, shift_x, shift_y, sums):  # type: ig
             sums[i, 4] += a * b
 
 
-def ranks(columns: FloatArray, rows: IntArray, neighbors: IntArray) -> IntArray:
+def ranks(points: AnyArray, rows: IntArray, neighbors: IntArray, threads: Threads) -> IntArray:
     """Rank neighbors[r] among all points by distance, then index, from rows[r]; the nearest is 1.
 
-    ``columns`` holds the points as columns: a loop over points then uses vector registers without
+    The points are columns for the kernel: a loop over points then uses vector registers without
     changing the order of any sum, and equal points get equal distances wherever they stand. For the
     same reason there is no fastmath here.
     """
+    if not isinstance(points, np.ndarray):
+        from dtsne.quality import _quality_torch
+
+        return _quality_torch.ranks(points, rows, neighbors)
+    columns = np.ascontiguousarray(points.T)
+    rows, neighbors = rows.astype(np.int64), neighbors.astype(np.int64)
     result = np.ones(neighbors.shape, np.int64)
-    for_rows(_ranks, len(rows), columns, rows, neighbors, result, least=4 * _ROWS_PER_BLOCK)
+    threads.for_rows(
+        _ranks, len(rows), columns, rows, neighbors, result, min_rows=4 * _ROWS_PER_BLOCK
+    )
     return result
 
 

@@ -2,38 +2,33 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dtsne.quality._copies import SAME, rounding_of
-from dtsne.quality._inputs import (
-    DEFAULT_MAX_ROWS,
-    Metric,
-    RandomState,
-    check_count,
-    check_spaces,
-    choose_rows,
+from dtsne.quality._inputs import check_integer, opened
+from dtsne.quality._search import (
+    SAME,
+    Neighborhoods,
+    data_neighbors,
+    distances_between,
+    duplicate_tolerance,
+    find_neighborhoods,
+    map_neighbors,
 )
-from dtsne.quality._loops import data_neighbors, distances_between, ranks
-from dtsne.quality._search import Neighborhoods, find_neighborhoods, map_neighbors
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     from numpy.typing import ArrayLike
 
-    from dtsne.quality._inputs import Spaces
-    from dtsne.runtime._typing import FloatArray, IntArray
+    from dtsne.quality._inputs import RowOptions, Spaces
+    from dtsne.runtime._threads import Threads
+    from dtsne.runtime._typing import AnyArray, FloatArray, IntArray
 
 
 def trustworthiness(
-    X: ArrayLike,
-    Y: ArrayLike,
-    *,
-    k: int = 15,
-    metric: Metric = "euclidean",
-    max_rows: int = DEFAULT_MAX_ROWS,
-    random_state: RandomState = 0,
-    device: Any = "cpu",
+    X: ArrayLike, Y: ArrayLike, *, k: int = 15, **options: Unpack[RowOptions]
 ) -> float:
     """Measure how far neighbours in the map are from being neighbours in the data.
 
@@ -45,66 +40,42 @@ def trustworthiness(
     Parameters
     ----------
     X, Y : array-like of shape (n, d) and (n, 2 or 3)
+        The data, and its map.
     k : int, default 15
         Number of neighbours, less than n / 2.
-    metric, max_rows, random_state, device
-        See :mod:`dtsne.quality`. For a sample of rows their number takes the place of the first n.
+    **options
+        `metric`, `max_rows`, `random_state`, `device` and `n_jobs`; see :mod:`dtsne.quality`. For a
+        sample of rows their number takes the place of the first n.
 
     Returns
     -------
     float
         1 if all neighbours in the map are neighbours in the data.
     """
-    spaces = check_spaces(X, Y, metric, device)
-    k = check_rank_count(k, spaces.n)
-    rows = choose_rows(spaces.n, max_rows, random_state)
-    neighbors, _ = map_neighbors(spaces.map, k, queries=rows)
-    return score_ranks(spaces.data, rows, neighbors)
+    with opened(X, Y, **options) as (spaces, rows, threads):
+        k = _check_rank_count(k, spaces.n)
+        neighbors, _ = map_neighbors(spaces.map, k, threads, queries=rows)
+        return score_ranks(spaces.data, rows, neighbors, threads)
 
 
-def continuity(
-    X: ArrayLike,
-    Y: ArrayLike,
-    *,
-    k: int = 15,
-    metric: Metric = "euclidean",
-    max_rows: int = DEFAULT_MAX_ROWS,
-    random_state: RandomState = 0,
-    device: Any = "cpu",
-) -> float:
+def continuity(X: ArrayLike, Y: ArrayLike, *, k: int = 15, **options: Unpack[RowOptions]) -> float:
     """Measure how far neighbours in the data are from being neighbours in the map.
 
-    It is :func:`trustworthiness` with the data and the map changing places.
-
-    Parameters
-    ----------
-    X, Y : array-like of shape (n, d) and (n, 2 or 3)
-    k : int, default 15
-        Number of neighbours, less than n / 2.
-    metric, max_rows, random_state, device
-        See :mod:`dtsne.quality`.
+    It is :func:`trustworthiness`, which has the same parameters, with data and map swapped.
 
     Returns
     -------
     float
         1 if all neighbours in the data are neighbours in the map.
     """
-    spaces = check_spaces(X, Y, metric, device)
-    k = check_rank_count(k, spaces.n)
-    rows = choose_rows(spaces.n, max_rows, random_state)
-    neighbors, _ = data_neighbors(spaces.data, k, queries=rows)
-    return score_ranks(spaces.map, rows, neighbors)
+    with opened(X, Y, **options) as (spaces, rows, threads):
+        k = _check_rank_count(k, spaces.n)
+        neighbors, _ = data_neighbors(spaces.data, k, threads, queries=rows)
+        return score_ranks(spaces.map, rows, neighbors, threads)
 
 
 def neighbor_recall(
-    X: ArrayLike,
-    Y: ArrayLike,
-    *,
-    k: int = 15,
-    metric: Metric = "euclidean",
-    max_rows: int = DEFAULT_MAX_ROWS,
-    random_state: RandomState = 0,
-    device: Any = "cpu",
+    X: ArrayLike, Y: ArrayLike, *, k: int = 15, **options: Unpack[RowOptions]
 ) -> float:
     """Return the share of the k nearest neighbours in the data that the map keeps.
 
@@ -112,41 +83,42 @@ def neighbor_recall(
 
         recall = mean_i |N_i ∩ M_i| / k
 
-    Of points that are as far in the data as the k-th neighbour, such as copies, all are in N_i.
+    Of points that are as far in the data as the k-th neighbour, such as duplicates, all are in N_i.
 
     Parameters
     ----------
     X, Y : array-like of shape (n, d) and (n, 2 or 3)
+        The data, and its map.
     k : int, default 15
         Number of neighbours, at most n − 1.
-    metric, max_rows, random_state, device
-        See :mod:`dtsne.quality`.
+    **options
+        `metric`, `max_rows`, `random_state`, `device` and `n_jobs`; see :mod:`dtsne.quality`.
 
     Returns
     -------
     float
         From 0 to 1; a map at random has k / (n − 1).
     """
-    spaces = check_spaces(X, Y, metric, device)
-    why = f"does not suit {spaces.n} points"
-    k = check_count("k", k, least=1, most=spaces.n - 1, why=why)
-    found = find_neighborhoods(spaces, k, max_rows, random_state)
-    return float(shares_kept(spaces, found, k).mean())
+    with opened(X, Y, **options) as (spaces, rows, threads):
+        k = check_integer("k", k, 1, spaces.n - 1)
+        return float(shares_kept(spaces, find_neighborhoods(spaces, k, rows, threads), k).mean())
 
 
-def score_ranks(points: Any, rows: IntArray, neighbors: IntArray) -> float:
+def score_ranks(points: AnyArray, rows: IntArray, neighbors: IntArray, threads: Threads) -> float:
     """Score by their ranks in one space the neighbours found in the other."""
+    from dtsne.quality._kernels import ranks
+
     n = len(points)
     k = neighbors.shape[1]
-    excess = int(np.maximum(ranks(points, rows, neighbors) - k, 0).sum())
+    excess = int(np.maximum(ranks(points, rows, neighbors, threads) - k, 0).sum())
     return float(1 - 2 * excess / (len(rows) * k * (2 * n - 3 * k - 1)))
 
 
 def shares_kept(spaces: Spaces, found: Neighborhoods, k: int) -> FloatArray:
     """Return the share of k neighbours that the map keeps, for each row that was searched for.
 
-    What is counted are the neighbours in the map that are as near in the data as the k-th there: of
-    points equally far, as copies are, any will do. By their distances, as lists end among them.
+    Counted are the neighbours in the map that are as near in the data as the k-th there: of points
+    equally far, such as duplicates, any will do. By their distances, as lists end among them.
     """
     if not spaces.has_data:
         return _shares_listed(found, k)
@@ -156,8 +128,13 @@ def shares_kept(spaces: Spaces, found: Neighborhoods, k: int) -> FloatArray:
     return shares
 
 
+def _check_rank_count(k: int, n: int) -> int:
+    """Return a number of neighbours for which the scores of ranks are defined."""
+    return check_integer("k", k, 1, (n - 1) // 2)
+
+
 def _shares_listed(found: Neighborhoods, k: int) -> FloatArray:
-    """Do the same where nothing is known but lists of neighbours, the longer the better."""
+    """Return the same where nothing is known but lists of neighbours, the longer the better."""
     # Row and neighbour in one number, so that a single intersection serves all rows.
     n = max(found.data_indices.max(), found.map_indices.max()) + 1
     near = found.data_distances <= _limits(found.data_distances[:, k - 1])
@@ -170,11 +147,5 @@ def _shares_listed(found: Neighborhoods, k: int) -> FloatArray:
 
 def _limits(reach: FloatArray) -> FloatArray:
     """Return the distances that are no farther than some, but for rounding, as a column."""
-    limits: FloatArray = (1 + SAME) * reach + rounding_of(reach)
+    limits: FloatArray = (1 + SAME) * reach + duplicate_tolerance(reach)
     return limits[:, np.newaxis]
-
-
-def check_rank_count(k: int, n: int) -> int:
-    """Return a number of neighbours for which the scores of ranks are defined."""
-    why = f"is not from 1 to below half of the {n} points"
-    return check_count("k", k, least=1, most=(n - 1) // 2, why=why)

@@ -1,4 +1,4 @@
-"""What the measures of :mod:`dtsne.quality` ask of points on a device; results are on the host.
+"""The loops over points of :mod:`dtsne.quality` on a device; results are on the host.
 
 Points are in float64, and so are distances. Only which of two points is the nearer one is decided
 in float32, as everywhere on a device.
@@ -7,7 +7,7 @@ in float32, as everywhere on a device.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 
@@ -19,12 +19,14 @@ from dtsne.runtime._arrays import to_host
 from dtsne.runtime._session_torch import on_its_device, working_on
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from torch import Tensor
 
     from dtsne.runtime._typing import FloatArray, IntArray
 
 # Bytes that intermediate results may take at a time.
-_SCRATCH = 2**30
+MAX_SCRATCH = 2**30
 # Of a smaller share of the rows than this, each is compared with all points.
 _LARGE_SHARE = 0.25
 # What is found where all pairs of points would take too long, and all rows are asked for.
@@ -33,7 +35,7 @@ _RECALL = 0.999
 _N_SAMPLED = 1024
 
 
-def spaces_on(device: Any, spaces: Spaces) -> Spaces:
+def spaces_on(device: torch.device, spaces: Spaces) -> Spaces:
     """Bring data and map to a device."""
     both = (spaces.data, spaces.map)
     with working_on(device):
@@ -46,7 +48,7 @@ def neighbors(points: Tensor, k: int, queries: IntArray | None) -> tuple[IntArra
     n, single = len(points), _in_single(points)
     rows = torch.arange(n, device=points.device) if queries is None else _on(points, queries)
     if len(rows) < _LARGE_SHARE * n:
-        indices, _ = nearest_of_all(one_cell(single), rows, k, scratch=_SCRATCH)
+        indices, _ = nearest_of_all(one_cell(single), rows, k, scratch=MAX_SCRATCH)
     else:
         indices = nearest(single, k, recall=_RECALL)[0][rows]
     indices = indices.long().sort(dim=1).values
@@ -65,7 +67,7 @@ def ranks(points: Tensor, rows: IntArray, others: IntArray) -> IntArray:
     lists = one_cell(_in_single(points))
     asked = _on(points, others).long()
     found: list[Tensor] = []
-    for part, keys in keys_of_all(lists, _on(points, rows), scratch=_SCRATCH):
+    for part, keys in keys_of_all(lists, _on(points, rows), scratch=MAX_SCRATCH):
         limits = keys.gather(1, asked[part])
         closer = [(keys < limit[:, None]).sum(dim=1) for limit in limits.T]
         found.append(torch.stack(closer, dim=1))
@@ -110,9 +112,9 @@ def _in_single(points: Tensor) -> Tensor:
     return (around / 2.0 ** math.floor(math.log2(largest)) if largest else around).float()
 
 
-def _split(tensors: tuple[Tensor, ...], bytes_per_row: int) -> Any:
+def _split(tensors: tuple[Tensor, ...], bytes_per_row: int) -> Iterator[tuple[Tensor, ...]]:
     """Go through the rows of tensors together, some at a time."""
-    step = max(1, _SCRATCH // bytes_per_row)
+    step = max(1, MAX_SCRATCH // bytes_per_row)
     return zip(*(torch.split(tensor, step) for tensor in tensors), strict=True)
 
 

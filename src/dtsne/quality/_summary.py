@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dtsne.quality._clusters import ClusterRadii, compare_radii
 from dtsne.quality._densities import correlate_neighbor_distances, correlate_radii
@@ -12,9 +12,10 @@ from dtsne.quality._inputs import (
     DEFAULT_MAX_ROWS,
     Metric,
     RandomState,
+    RowOptions,
     check_labels,
-    check_spaces,
-    lower_counts,
+    clip_neighbors,
+    opened,
 )
 from dtsne.quality._neighborhoods import score_ranks, shares_kept
 from dtsne.quality._search import find_neighborhoods
@@ -23,9 +24,11 @@ from dtsne.runtime._document import Table
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from dtsne.labels._groups import Groups
+    from dtsne._config import Device
+    from dtsne.labels._groups import Groups, Labels
     from dtsne.quality._inputs import Spaces
     from dtsne.quality._search import Neighborhoods
+    from dtsne.runtime._threads import Threads
 
 _MEANINGS = {
     "distance_correlation": "distances of all pairs (ρ)",
@@ -58,8 +61,8 @@ class Quality:
         Number of points.
     k, k_neighborhood : int
         Number of neighbours used for distances and densities, and for the last three measures.
-    lowered : str or None
-        Which numbers of neighbours were lowered, as there are too few points for them.
+    clipped : str or None
+        Which numbers of neighbours were clipped, as there are too few points for them.
     sampled : str or None
         What was measured on a sample only.
     """
@@ -77,7 +80,7 @@ class Quality:
     n: int
     k: int
     k_neighborhood: int
-    lowered: str | None
+    clipped: str | None
     sampled: str | None
 
     def as_dict(self) -> dict[str, float | int | str | None]:
@@ -95,7 +98,7 @@ class Quality:
         if self.clusters is not None:
             error = f"{self.clusters.largest_error:+.1%}"
             rows.append(("largest_cluster_error", error, "relative radius of a label"))
-        notes = {"lowered": self.lowered, "sampled": self.sampled}
+        notes = {"clipped": self.clipped, "sampled": self.sampled}
         return "\n".join(
             [Table(rows).text(), *(f"{name}: {note}" for name, note in notes.items() if note)]
         )
@@ -105,31 +108,33 @@ def evaluate(
     X: ArrayLike,
     Y: ArrayLike,
     *,
-    labels: ArrayLike | None = None,
+    labels: Labels | None = None,
     k: int = 100,
     k_neighborhood: int = 15,
     metric: Metric = "euclidean",
     max_rows: int = DEFAULT_MAX_ROWS,
     max_pairs: int = DEFAULT_MAX_PAIRS,
     random_state: RandomState = 0,
-    device: Any = "cpu",
+    device: Device = "cpu",
+    n_jobs: int | None = None,
 ) -> Quality:
     """Take all measures of a map, searching for neighbours once.
 
     Parameters
     ----------
     X, Y : array-like of shape (n, d) and (n, 2 or 3)
+        The data, and its map.
     labels : array-like of shape (n,), optional
         Groups whose radii are compared. With the cosine metric those in the data are radii of
         rows scaled to length 1.
     k : int, default 100
         Number of neighbours for the correlations of distances and densities.
     k_neighborhood : int, default 15
-        Number of neighbours for trustworthiness, continuity and recall. Both are lowered to
-        (n − 1) // 2 where they are larger, and the result says so.
+        Number of neighbours for trustworthiness, continuity and recall. Both are clipped to
+        (n − 1) // 2, which `Quality.clipped` states.
     max_pairs : int, default 50,000,000
         See :func:`distance_correlation`.
-    metric, max_rows, random_state, device
+    metric, max_rows, random_state, device, n_jobs
         See :mod:`dtsne.quality`.
 
     Returns
@@ -138,19 +143,22 @@ def evaluate(
         Print it for a table; each value is that of the function of the measure, called with the
         same options.
     """
-    spaces = check_spaces(X, Y, metric, device)
-    groups = None if labels is None else check_labels(labels, spaces.n)
-    counts, lowered = lower_counts({"k": k, "k_neighborhood": k_neighborhood}, spaces.n)
-    found = find_neighborhoods(spaces, max(counts.values()), max_rows, random_state)
-    return measure(
-        spaces,
-        found,
-        groups,
-        **counts,
-        max_pairs=max_pairs,
-        random_state=random_state,
-        lowered=lowered,
+    options = RowOptions(
+        metric=metric, max_rows=max_rows, random_state=random_state, device=device, n_jobs=n_jobs
     )
+    with opened(X, Y, **options) as (spaces, rows, threads):
+        groups = None if labels is None else check_labels(labels, spaces.n)
+        counts, clipped = clip_neighbors({"k": k, "k_neighborhood": k_neighborhood}, spaces.n)
+        return measure(
+            spaces,
+            find_neighborhoods(spaces, max(counts.values()), rows, threads),
+            groups,
+            **counts,
+            max_pairs=max_pairs,
+            random_state=random_state,
+            clipped=clipped,
+            threads=threads,
+        )
 
 
 def measure(
@@ -162,17 +170,18 @@ def measure(
     k_neighborhood: int,
     max_pairs: int = DEFAULT_MAX_PAIRS,
     random_state: RandomState,
-    lowered: str | None,
+    clipped: str | None,
+    threads: Threads,
 ) -> Quality:
     """Take all measures, from neighbours that are known already.
 
-    What needs coordinates of the data is nan where it has none.
+    Measures that need coordinates of the data are nan where it has none.
     """
     n, known, unknown = spaces.n, spaces.has_data, float("nan")
     wide, narrow = found.nearest(k), found.nearest(k_neighborhood)
     return Quality(
         distance_correlation=(
-            correlate_distances(spaces, max_pairs, random_state) if known else unknown
+            correlate_distances(spaces, max_pairs, random_state, threads) if known else unknown
         ),
         neighbor_distance_correlation=correlate_neighbor_distances(spaces, wide, "own"),
         shared_neighbor_distance_correlation=correlate_neighbor_distances(spaces, wide, "shared"),
@@ -180,9 +189,9 @@ def measure(
         density_log_correlation=correlate_radii(wide, "log"),
         density_rank_correlation=correlate_radii(wide, "rank"),
         trustworthiness=(
-            score_ranks(spaces.data, narrow.rows, narrow.map_indices) if known else unknown
+            score_ranks(spaces.data, narrow.rows, narrow.map_indices, threads) if known else unknown
         ),
-        continuity=score_ranks(spaces.map, narrow.rows, narrow.data_indices),
+        continuity=score_ranks(spaces.map, narrow.rows, narrow.data_indices, threads),
         neighbor_recall=float(shares_kept(spaces, found, k_neighborhood).mean()),
         clusters=(
             compare_radii(spaces.data, spaces.map, groups) if known and groups is not None else None
@@ -190,7 +199,7 @@ def measure(
         n=n,
         k=k,
         k_neighborhood=k_neighborhood,
-        lowered=lowered,
+        clipped=clipped,
         sampled=_describe_sampled(n, len(found.rows), count_pairs(n, max_pairs)),
     )
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dtsne.quality._clusters import spread
-from dtsne.quality._copies import SAME
+from dtsne.quality._search import SAME
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

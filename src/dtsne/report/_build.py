@@ -10,10 +10,10 @@ import numpy as np
 from dtsne.labels._groups import group_by
 from dtsne.quality._inputs import (
     RandomState,
-    check_count,
+    check_integer,
     check_random_state,
     choose_rows,
-    lower_counts,
+    clip_neighbors,
 )
 from dtsne.quality._search import Neighborhoods, map_neighbors
 from dtsne.quality._summary import measure
@@ -22,12 +22,14 @@ from dtsne.report._islands import smallest_size
 from dtsne.report._points import Found, Known, tabulate_points
 from dtsne.report._report import Account
 from dtsne.report._sources import open_source
+from dtsne.runtime._threads import open_threads
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from dtsne.labels._groups import Groups
     from dtsne.report._sources import Source
+    from dtsne.runtime._threads import Threads
     from dtsne.runtime._typing import FloatArray, IntArray
 
 # Rows that the measures of the whole are taken around, half of what `evaluate` takes: an account
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
 # of this size are those of the whole to two digits or three.
 _MAX_ROWS = 5_000
 # Ends of a 95 % interval from fewer resamples would be the outermost two or three.
-_FEWEST_RESAMPLES, _MOST_RESAMPLES = 100, 10**6
+MIN_RESAMPLES, MAX_RESAMPLES = 100, 10**6
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,13 +54,7 @@ class Asked:
     def __post_init__(self) -> None:
         check_random_state(self.random_state)
         if self.n_bootstrap != 0:
-            check_count(
-                "n_bootstrap",
-                self.n_bootstrap,
-                least=_FEWEST_RESAMPLES,
-                most=_MOST_RESAMPLES,
-                why="is too few resamples for an interval (0 is none at all)",
-            )
+            check_integer("n_bootstrap", self.n_bootstrap, MIN_RESAMPLES, MAX_RESAMPLES)
 
 
 def account_of(
@@ -76,6 +72,7 @@ def account_of(
     n_bootstrap: int = 1000,
     random_state: RandomState = 0,
     device: Any = "cpu",
+    n_jobs: int | None = None,
 ) -> Account:
     """Say how faithful a map is: each point, each labelled group, and the whole.
 
@@ -115,6 +112,8 @@ def account_of(
         Seeds the samples and the bootstrap.
     device : {"cpu", "cuda", "auto"} or torch.device, default "cpu"
         Where to compute, as for :mod:`dtsne.quality`.
+    n_jobs : int or None, default None
+        Number of threads; None or -1 for all. It never changes the result.
 
     Returns
     -------
@@ -126,31 +125,33 @@ def account_of(
     """
     asked = Asked(labels, k, k_neighborhood, max_rows, random_state, n_bootstrap)
     source = open_source(X, Y, metric, neighbors, device)
-    return account_from(source, asked, Known.checked(source.n, sigma, perplexity))
+    known = Known.checked(source.n, sigma, perplexity)
+    with open_threads(n_jobs) as threads:
+        return account_from(source, asked, known, threads)
 
 
-def account_from(source: Source, asked: Asked, known: Known) -> Account:
+def account_from(source: Source, asked: Asked, known: Known, threads: Threads) -> Account:
     """Do what :func:`account_of` does for data that is checked."""
-    from dtsne.runtime._threads import current_n_threads, limited_threads
+    from dtsne.runtime._threads import limited_threads
 
     # Everything that can be refused is refused before the long work.
     groups = None if asked.labels is None else group_by(asked.labels, source.n)
     rows = choose_rows(source.n, asked.max_rows, asked.random_state)
     numbers = {"k": asked.k, "k_neighborhood": asked.k_neighborhood}
-    counts, lowered = lower_counts(numbers, source.n, source.most)
+    counts, clipped = clip_neighbors(numbers, source.n, source.most)
     table = ratios = None
-    # One thread for BLAS, as elsewhere: the same seed then gives the same bits.
-    with limited_threads(current_n_threads()):
-        found = _search(source, known, counts)
+    with limited_threads(threads.number):  # for what does not take threads yet
+        found = _search(source, known, counts, threads)
         own = None if groups is None else shares_of_own(found, groups)
-        points = tabulate_points(found, known, source.spaces, groups, own)
+        points = tabulate_points(found, known, source.spaces, groups, own, threads)
         whole = measure(
             source.spaces,
-            _around(rows, found, source),
+            _around(rows, found, source, threads),
             groups,
             **counts,
             random_state=asked.random_state,
-            lowered=lowered,
+            clipped=clipped,
+            threads=threads,
         )
         if groups is not None and own is not None:
             table = tabulate_groups(groups, own, points, found, source, known.perplexity)
@@ -167,19 +168,20 @@ def account_from(source: Source, asked: Asked, known: Known) -> Account:
     )
 
 
-def _search(source: Source, known: Known, counts: dict[str, int]) -> Found:
+def _search(source: Source, known: Known, counts: dict[str, int], threads: Threads) -> Found:
     """Find all neighbours that will be asked for, at once."""
     n_wanted = max(counts["k"] + 1, counts["k_neighborhood"])
     if known.perplexity is not None:
         n_wanted = max(n_wanted, smallest_size(known.perplexity))
     n_wanted = min(n_wanted, source.most)
     indices, distances, recall = source.search(n_wanted)
-    map_indices, _ = map_neighbors(source.spaces.map, counts["k_neighborhood"])
+    map_indices, _ = map_neighbors(source.spaces.map, counts["k_neighborhood"], threads)
     return Found(indices, distances, map_indices, recall, **counts)
 
 
-def _around(rows: IntArray, found: Found, source: Source) -> Neighborhoods:
+def _around(rows: IntArray, found: Found, source: Source, threads: Threads) -> Neighborhoods:
     """Return the neighbourhoods of some rows, as the measures of quality take them."""
     in_data: tuple[IntArray, FloatArray] = found.indices[rows], found.distances[rows]
     n_found = max(found.k, found.k_neighborhood)
-    return Neighborhoods(rows, *in_data, *map_neighbors(source.spaces.map, n_found, queries=rows))
+    in_map = map_neighbors(source.spaces.map, n_found, threads, queries=rows)
+    return Neighborhoods(rows, *in_data, *in_map)

@@ -124,8 +124,8 @@ def _explain_measurement(account: Account) -> str:
         said.append("The perplexity is not known, so clusters too small for it are not looked for.")
     if account.search_recall < 1:
         said.append(f"{account.search_recall:.1%} of the neighbours in the data were found.")
-    if whole.lowered:
-        said.append(f"Lowered: {whole.lowered}.")
+    if whole.clipped:
+        said.append(f"Clipped: {whole.clipped}.")
     if whole.sampled:
         said.append(f"Sampled for the figures: {whole.sampled}.")
     return " ".join(said)

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from dtsne.quality._copies import rounding_of
 from dtsne.quality._neighborhoods import shares_kept
-from dtsne.quality._search import Neighborhoods, map_neighbors
+from dtsne.quality._search import Neighborhoods, duplicate_tolerance, map_neighbors
 from dtsne.report._islands import island_sizes, smallest_size
 from dtsne.report._tables import PointTable
 from dtsne.runtime._arrays import to_host
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from dtsne.labels._groups import Groups
     from dtsne.quality._inputs import Spaces
     from dtsne.report._tables import BoolArray
+    from dtsne.runtime._threads import Threads
     from dtsne.runtime._typing import FloatArray, IntArray
 
 # At most one of 15 neighbours.
@@ -59,7 +59,7 @@ class Found:
     @cached_property
     def rounding(self) -> float:
         """The distance up to which points are copies."""
-        return rounding_of(self.distances[:, self.k - 1])
+        return duplicate_tolerance(self.distances[:, self.k - 1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,11 +102,16 @@ class Known:
 
 
 def tabulate_points(
-    found: Found, known: Known, spaces: Spaces, groups: Groups | None, own: FloatArray | None
+    found: Found,
+    known: Known,
+    spaces: Spaces,
+    groups: Groups | None,
+    own: FloatArray | None,
+    threads: Threads,
 ) -> PointTable:
     """Measure every point; `own` is the share of neighbours of each group that are its own."""
     in_data = _log(found.distances[:, found.k - 1], found.rounding)
-    in_map = _log(_radii(spaces.map, found.k), 0.0)
+    in_map = _log(_radii(spaces.map, found.k, threads), 0.0)
     if known.unit is None:
         in_data, in_map = _centred(in_data), _centred(in_map)
     else:
@@ -143,9 +148,9 @@ def _all_rows(found: Found) -> Neighborhoods:
     return Neighborhoods(rows, found.indices, found.distances, found.map_indices, unknown)
 
 
-def _radii(map_: Any, k: int) -> FloatArray:
+def _radii(map_: Any, k: int, threads: Threads) -> FloatArray:
     if map_.shape[1] > _MOST_AXES:
-        return map_neighbors(map_, k)[1][:, -1]
+        return map_neighbors(map_, k, threads)[1][:, -1]
     find: Any
     if isinstance(map_, np.ndarray):
         from dtsne.optimize._radii import neighbor_radii as find

@@ -42,8 +42,8 @@ class Source:
         Data and map again, as tensors on the device to measure on; the unit is no matter.
     """
 
-    data: FloatArray | None
-    map: FloatArray
+    data: Any
+    map: Any
     search: Callable[[int], tuple[IntArray, FloatArray, float]]
     most: int
     on_device: Spaces | None = None
@@ -79,7 +79,7 @@ def open_source(
     elif metric not in _WITH_COORDINATES:
         source = _from_metric(X, _check_map(Y), metric, neighbors)
     else:
-        spaces = check_spaces(X, Y, metric)  # type: ignore[arg-type]
+        spaces = check_spaces(X, Y, metric)
         if neighbors is not None:
             source = _from_graph(spaces.data, spaces.map, neighbors)
         else:
@@ -124,10 +124,9 @@ def _on_device(source: Source, device: Any) -> Source:
     return replace(source, on_device=spaces_on(device, source.spaces))
 
 
-def _check_map(Y: ArrayLike) -> FloatArray:
+def _check_map(Y: ArrayLike) -> Any:
     shape = np.shape(Y)
-    map_: FloatArray = check_spaces(np.zeros((shape[0] if shape else 0, 1)), Y).map
-    return map_
+    return check_spaces(np.zeros((shape[0] if shape else 0, 1)), Y).map
 
 
 def _from_points(spaces: Spaces, device: Any) -> Source:
@@ -137,7 +136,8 @@ def _from_points(spaces: Spaces, device: Any) -> Source:
         if device is None and spaces.n <= MAX_EXACT_NEIGHBORS:
             from dtsne.neighbors._exact import nearest_neighbors
 
-            return *nearest_neighbors(spaces.data, k), 1.0
+            points: Any = spaces.data
+            return *nearest_neighbors(points, k), 1.0
         from dtsne._backend import backend_for
 
         backend = backend_for("cpu" if device is None else device, None)
@@ -149,7 +149,7 @@ def _from_points(spaces: Spaces, device: Any) -> Source:
     return Source(spaces.data, spaces.map, search, spaces.n - 1)
 
 
-def _from_graph(data: FloatArray | None, map_: FloatArray, neighbors: Any) -> Source:
+def _from_graph(data: Any, map_: Any, neighbors: Any) -> Source:
     from dtsne.data._precomputed import GivenNeighbors, graph_of
 
     graph = graph_of(neighbors, len(map_))

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
+from dtsne.runtime._errors import DeviceError, MissingPackageError, ParameterError, setting
+
 # The oldest that all tests were run with, on a GPU.
 OLDEST_TORCH = (2, 11)
+_KNOWN = "cpu, cuda, cuda:1 (the second GPU) or auto"
 
 
 def resolve_device(asked: Any) -> Any:
     """Return a device of PyTorch, or say why it cannot be had and what to do."""
-    torch = _torch(f"device={str(asked)!r}")
+    torch = _torch(setting("device", str(asked)))
     try:
         device = torch.device(asked)
     except (RuntimeError, TypeError) as error:
-        raise ValueError(
-            f"device={asked!r} is not known; choose 'cpu', 'cuda', 'cuda:1' or 'auto'."
-        ) from error
+        raise ParameterError("device", str(asked), _KNOWN) from error
     if device.type == "cpu":
         return device
     if device.type != "cuda":
-        raise ValueError(f"device={str(asked)!r} is not supported; choose 'cpu', 'cuda' or 'auto'.")
+        raise ParameterError("device", str(asked), _KNOWN)
     if not torch.cuda.is_available():
         built = getattr(torch.version, "cuda", None)
         why = (
@@ -28,15 +29,17 @@ def resolve_device(asked: Any) -> Any:
             if built
             else "this build of it is for the CPU only"
         )
-        raise RuntimeError(
-            f"device={str(asked)!r} needs a CUDA GPU, and PyTorch {torch.__version__} sees none: "
-            f"{why}. Use device='cpu', or 'auto', which takes a GPU where there is one."
+        raise DeviceError(
+            f"{setting('device', str(asked))} needs a CUDA GPU, and PyTorch {torch.__version__} "
+            f"sees none: {why}",
+            f"use {setting('device', 'cpu')}, or {setting('device', 'auto')} for a GPU where there "
+            "is one",
         )
     index = torch.cuda.current_device() if device.index is None else device.index
     if index >= torch.cuda.device_count():
-        raise RuntimeError(
-            f"device={str(asked)!r} is not there: PyTorch sees {torch.cuda.device_count()} GPU(s), "
-            "counted from 0."
+        raise DeviceError(
+            f"{setting('device', str(asked))} does not exist: PyTorch sees "
+            f"{torch.cuda.device_count()} GPU(s), counted from 0"
         )
     return torch.device("cuda", index)
 
@@ -68,12 +71,15 @@ def _torch(what: str) -> Any:
     try:
         import torch
     except ImportError as error:
-        raise ImportError(f'{what} needs PyTorch: pip install "dtsne[gpu]"') from error
+        raise MissingPackageError(
+            f"{what} needs PyTorch", 'pip install "dtsne[gpu]"', package="torch"
+        ) from error
     if _version(torch) < OLDEST_TORCH:
         oldest = ".".join(map(str, OLDEST_TORCH))
-        raise ImportError(
-            f"{what} needs PyTorch {oldest} or newer, and {torch.__version__} is installed: "
-            'pip install --upgrade "dtsne[gpu]"'
+        raise MissingPackageError(
+            f"{what} needs PyTorch {oldest} or newer, and {torch.__version__} is installed",
+            'pip install --upgrade "dtsne[gpu]"',
+            package="torch",
         )
     return torch
 

@@ -17,7 +17,7 @@ _OURS = ("dtsne", "sklearn")
 _make_way: ContextVar[Callable[[], None] | None] = ContextVar("make_way", default=None)
 
 
-def warn(message: str, category: type[Warning] = UserWarning) -> None:
+def warn(message: str | Warning, category: type[Warning] = UserWarning) -> None:
     """Warn at the line outside this package, and scikit-learn's wrappers, that led here."""
     level = 2
     frame = sys._getframe(1)

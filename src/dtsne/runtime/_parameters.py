@@ -8,10 +8,12 @@ from numbers import Integral, Real
 from textwrap import indent, wrap
 from typing import TYPE_CHECKING, TypeAlias
 
-from dtsne.runtime._errors import ParameterError, ParameterTypeError
+from dtsne.runtime._errors import PYTHON, ParameterError, ParameterTypeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    from dtsne.runtime._errors import Face
 
 _DOC_WIDTH = 92
 _Kind: TypeAlias = type
@@ -28,7 +30,8 @@ class Parameter:
         As a docstring writes it.
     default : object
     doc : str
-        Sentences, the first of which can stand alone as the help of an option.
+        Sentences, the first of which can stand alone as the help of an option; other parameters
+        are mentioned in it by `setting`.
     group : str
         Heading under which help and reference list it.
     flag : str or None
@@ -71,18 +74,28 @@ class Parameter:
         return self.kind in (int, float)
 
     @property
+    def summary(self) -> str:
+        """The first sentence of the documentation."""
+        return f"{self.doc.split('. ', 1)[0].removesuffix('.')}."
+
+    @property
     def allowed(self) -> str:
         """What it must be, in words."""
+        return self.allowed_in(PYTHON)
+
+    def allowed_in(self, face: Face) -> str:
+        """Return what it must be in the words of an interface."""
+        write = repr if face.shows_python else _typed
         parts = []
         if self.is_number:
             parts.append(self._allowed_number())
         if self.choices:
-            listed = ", ".join(map(repr, self.choices))
+            listed = ", ".join(map(write, self.choices))
             parts.append(listed if parts or len(self.choices) == 1 else f"one of {listed}")
-        if self.others:
+        if self.others and face.shows_python:
             parts.append(self.others)
-        if self.optional:
-            parts.append("None")
+        if self.optional and (face.shows_python or self.is_number):
+            parts.append(write(None))
         return " or ".join(parts)
 
     def check(self, value: object) -> None:
@@ -133,9 +146,13 @@ def documented(parameters: Mapping[str, Parameter], indentation: int = 4) -> str
     for parameter in parameters.values():
         # The default of an option that has no better word is part of the type.
         head = f"{parameter.name} : {parameter.type}, default={_written(parameter.default)}"
-        body = "\n".join(wrap(parameter.doc, _DOC_WIDTH - indentation))
+        body = "\n".join(wrap(PYTHON.word(parameter.doc), _DOC_WIDTH - indentation))
         blocks.append(f"{head}\n{indent(body, '    ')}")
     return indent("\n".join(blocks), " " * indentation).lstrip()
+
+
+def _typed(value: object) -> str:
+    return "none" if value is None else str(value)
 
 
 def _written(default: object) -> str:

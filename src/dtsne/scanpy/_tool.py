@@ -126,13 +126,13 @@ def dtsne(
     >>> dtsne(adata, perplexity=30, groupby="bulk_labels")  # doctest: +SKIP
     >>> sc.pl.embedding(adata, "dtsne", color="dtsne_log_radius")  # doctest: +SKIP
     """
-    from dtsne.quality._inputs import check_count
+    from dtsne.quality._inputs import check_integer
     from dtsne.runtime._logging import shown_messages
 
     _check_anndata(adata, copy=copy)
     key = _checked_key(key_added)
     if k is not None:
-        check_count("k", k, least=1, most=2**31 - 1, why="is not a number of neighbours")
+        check_integer("k", k, 1)
     labels = None if groupby is None else _labels(adata, groupby)
     graph = graph_in(adata, neighbors_key)
     if graph is not None and graph.named:
