@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dtsne._backend import CpuBackend
+from dtsne._embed import check_data
 from dtsne.cli import _outputs
 from dtsne.cli._errors import user_errors
 from dtsne.cli._maps import JUDGED
@@ -14,7 +15,7 @@ from dtsne.cli._matching import matched
 from dtsne.cli._outputs import STDOUT
 from dtsne.cli._pages import page_of
 from dtsne.cli._verbosity import print_result, printable
-from dtsne.io._formats import WITH_COLUMNS
+from dtsne.io._files import WITH_COLUMNS
 from dtsne.report._build import Asked, account_from
 from dtsne.report._points import Known
 from dtsne.report._sources import source_of
@@ -62,7 +63,12 @@ def measure(
         )
     with open_threads(model.n_jobs) as threads:
         with user_errors():
-            prepared = CpuBackend().prepare(model._check_data(table.X), **model._preparation())
+            prepared = CpuBackend().prepare(
+                check_data(table.X, model.metric),
+                metric=model.metric,
+                n_pcs=model.n_pcs,
+                neighbors=model.neighbors,
+            )
         _log_reduction(table, model)
         known = Known.checked(len(found.Y), found.sigma, asked.perplexity)
         account = account_from(
