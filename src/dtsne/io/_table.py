@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -17,31 +17,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from dtsne.runtime._typing import FloatArray, IntArray
+    from dtsne.runtime._typing import FloatArray, HostArray, SparseMatrix
 
     # Text is kept as objects of str: one long text among many short ones would make numpy's own
     # type of text, whose cells are all equally wide, as large as the number of rows times it.
     TextArray: TypeAlias = NDArray[np.object_]
-    Field: TypeAlias = NDArray[Any]
-    Matrix: TypeAlias = "FloatArray | SparseMatrix"
-
-
-class SparseMatrix(Protocol):
-    """A `scipy.sparse.csr_matrix`, as far as it is used; scipy has no types."""
-
-    shape: tuple[int, ...]
-    dtype: np.dtype[Any]
-    data: FloatArray
-    indices: IntArray
-    indptr: IntArray
-
-    def __getitem__(self, key: tuple[slice, list[int]]) -> SparseMatrix: ...
-
-    def astype(self, dtype: np.dtype[Any]) -> SparseMatrix:
-        """Return it with numbers of another type."""
-
-    def toarray(self) -> FloatArray:
-        """Return it as a dense array."""
+    Field: TypeAlias = HostArray
+    Matrix: TypeAlias = FloatArray | SparseMatrix
 
 
 @dataclass(frozen=True, eq=False)  # eq: two arrays have no single truth value
@@ -142,7 +124,7 @@ def is_sparse(X: Matrix) -> TypeGuard[SparseMatrix]:
     return hasattr(X, "indptr")
 
 
-def float_type(dtype: np.dtype[Any]) -> type[np.float32 | np.float64]:
+def float_type(dtype: np.dtype[np.generic]) -> type[np.float32 | np.float64]:
     """Return float32 where that holds all digits of a type."""
     return np.float32 if dtype.itemsize <= (4 if dtype.kind == "f" else 2) else np.float64
 
