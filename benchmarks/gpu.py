@@ -204,8 +204,9 @@ def time_phases(
     squared = (distances / length) ** 2
     sigmas = find_sigmas(squared, model.perplexity_)
     P = sparse_affinities(indices, squared, sigmas)
-    y = (model.embedding_ - model.embedding_.mean(dim=0)).float()
-    scales = model.kernel_scale_.float()
+    embedding = torch.as_tensor(model.embedding_)
+    y = (embedding - embedding.mean(dim=0)).float()
+    scales = torch.as_tensor(model.kernel_scale_).float()
     numbers = four_numbers(y, scales)
     repulsion, numerics = TorchFftRepulsion(2, 0.01), TorchNumerics(2)
     for _ in range(N_TO_SETTLE):

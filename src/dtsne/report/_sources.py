@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dtsne.quality._inputs import Spaces, check_spaces
+from dtsne.runtime._arrays import on_host
 from dtsne.runtime._devices import device_for
-from dtsne.runtime._kinds import on_host
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import ArrayLike
 
-    from dtsne._embedding import Lists
+    from dtsne._embedding import NeighborLists
     from dtsne.data._base import Data
     from dtsne.runtime._typing import FloatArray, IntArray
 
@@ -92,7 +92,7 @@ def source_of(
     map_: FloatArray,
     *,
     of_metric: bool = True,
-    lists: Lists | None = None,
+    lists: NeighborLists | None = None,
     n_searched: int = 1,
 ) -> Source:
     """Take data that the method has prepared, and a map with a row for each of its points.
@@ -183,7 +183,7 @@ def _from_metric(X: Any, map_: FloatArray, metric: str, neighbors: Any) -> Sourc
 
 
 def _search_in(
-    data: Data, k: int, *, lists: Lists | None = None, least: int = 1
+    data: Data, k: int, *, lists: NeighborLists | None = None, least: int = 1
 ) -> tuple[IntArray, FloatArray, float]:
     known = None if lists is None else lists.nearest(k)
     if known is None:
