@@ -11,7 +11,7 @@ from scipy import fft
 
 from dtsne.forces.fft._cells import BORDER
 from dtsne.forces.fft._kernels import STENCIL
-from dtsne.runtime._arrays import at_least, like, namespace_of
+from dtsne.runtime._arrays import asarray_like, clip_min, namespace_of
 from dtsne.runtime._typing import Array
 
 if TYPE_CHECKING:
@@ -57,9 +57,9 @@ class ScaleNodes:
         at, points = _shifted_log(self.values, self.shift), _shifted_log(scales, self.shift)
         # Factors (points, polynomial a, zero b); the one that a polynomial has not is 1.
         itself = np.eye(len(at), dtype=bool)
-        apart = like(np.where(itself, 1.0, at[:, None] - at), points)
-        factors = (points[:, None, None] - like(at, points)) / apart
-        weights: Array = xp.where(like(itself, points) > 0, 1.0, factors).prod(-1)
+        apart = asarray_like(np.where(itself, 1.0, at[:, None] - at), points)
+        factors = (points[:, None, None] - asarray_like(at, points)) / apart
+        weights: Array = xp.where(asarray_like(itself, points) > 0, 1.0, factors).prod(-1)
         return weights
 
 
@@ -149,8 +149,8 @@ def far_kernel(squared: Array | float, scale: Array, cutoff: float) -> Array:
 
     As w (1 − u) is what w is at the cutoff, no digits are lost to a difference.
     """
-    u = 4.0 * at_least(cutoff**2 - squared, 0.0) / (scale**2 + 4.0 * cutoff**2)
-    outer = scale**2 / (scale**2 + 4.0 * at_least(squared, cutoff**2))
+    u = 4.0 * clip_min(cutoff**2 - squared, 0.0) / (scale**2 + 4.0 * cutoff**2)
+    outer = scale**2 / (scale**2 + 4.0 * clip_min(squared, cutoff**2))
     kernel: Array = outer * (1.0 + u + u**2)
     return kernel
 
