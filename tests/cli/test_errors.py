@@ -215,7 +215,7 @@ def test_a_device_that_is_not_there(tmp_path, table, monkeypatch):
         (["-o", "m.xyz"], "must be one of .csv, .tsv, .tab, .parquet"),
         (["--plot", "m.gif"], "must be one of .png, .pdf, .svg"),
         (["--html", "m.pdf"], "must be one of .html"),
-        (["--report", "m.docx"], "a report is written to .md, .txt or .json"),
+        (["--report", "m.docx"], "must be one of .md, .txt, .json, .csv"),
         (["-o", "m.csv", "--perplexitty", "4"], "--perplexity"),
         (["-o", "m.csv", "another"], "another"),
         (["-o"], "requires an argument"),
