@@ -321,7 +321,7 @@ def test_warnings_are_lines_that_speak_of_options(tmp_path):
     warned = [line for line in result.stderr.splitlines() if "dtsne: warning" in line]
     assert len(warned) == 2
     assert all(line.startswith("dtsne: warning: ") for line in warned)
-    assert "30 rows of X have at least as many copies" in warned[0]
+    assert "30 rows of X have at least as many duplicates" in warned[0]
     assert "--max-iter 20" in warned[1]
     lowered = done("embed", tmp_path / "d.csv", "-o", tmp_path / "m.csv", "--max-iter", "20",
                    "--no-account")  # fmt: skip

@@ -15,6 +15,7 @@ IntArray: TypeAlias = npt.NDArray[np.integer[Any]]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
 # One code for numpy and PyTorch: what comes in as one comes out as the same.
-Array = TypeVar("Array", FloatArray, "Tensor")
+Array = TypeVar("Array", FloatArray, "Tensor", "FloatArray | Tensor")
 AnyArray: TypeAlias = "FloatArray | Tensor"
+AnyIntArray: TypeAlias = "IntArray | Tensor"
 HostArray: TypeAlias = npt.NDArray[Any]  # of any numbers
