@@ -1,48 +1,49 @@
-"""Print the way of a fit through the files, up to the first iteration of the descent.
+"""Print the way of a fit through the files of the package, up to the start of the descent.
 
-``python tools/walk.py`` traces a fit with sparse P and the FFT repulsion on the CPU, and the same
-by PyTorch. A change of file is a call from one file of the package into another.
+``python tools/walk.py`` traces two fits with sparse P and the FFT repulsion, one on the CPU and one
+by PyTorch. Every call of a Python function is a step; a change of file is a step in another file
+than the one before. ``--way`` prints the steps themselves.
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
+from itertools import groupby, pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 import dtsne
+from dtsne import DTSNE, Config, embed
+from dtsne.optimize import _descent
 
 if TYPE_CHECKING:
     from types import FrameType
 
+    from dtsne._config import Device
+
 PACKAGE = Path(dtsne.__file__).parent
-STOP = "descend"
+N_POINTS, N_COLUMNS = 600, 60
 
 
-def trace(**parameters: Any) -> list[str]:
-    """Return the files whose functions are called, in order, until the descent begins."""
+def walk(device: str) -> list[str]:
+    """Return the file of each function that a fit calls, in order, until the descent begins."""
+    X = np.random.default_rng(0).normal(size=(N_POINTS, N_COLUMNS))
+    config = Config(perplexity=30, method="fft", max_iter=1, tol=0, max_dense=0, device=_on(device))
+    embed(X, config)  # compiles, and imports what is imported when needed
     visited: list[str] = []
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(600, 60))
-    model = dtsne.DTSNE(perplexity=30, method="fft", max_iter=1, **parameters)
-    ended = False
 
     def observe(frame: FrameType, event: str, _: object) -> None:
-        nonlocal ended
         path = Path(frame.f_code.co_filename)
-        if event != "call" or ended or PACKAGE not in path.parents:
-            return
-        if frame.f_code.co_name.startswith("<"):
-            return
-        ended = frame.f_code.co_name == STOP
-        visited.append(str(path.relative_to(PACKAGE)))
+        if event == "call" and PACKAGE in path.parents:
+            visited.append(path.relative_to(PACKAGE).as_posix())
+            if frame.f_code is _descent.descend.__code__:
+                sys.setprofile(None)
 
-    import dtsne._fit as _fit
-
-    _fit.MAX_DENSE = 0
-    model.fit(X)  # compiles, so that only our own files are seen
+    model = DTSNE(perplexity=30, method="fft", max_iter=1, tol=0, device=config.device)
+    type(model).config = property(lambda _: config)  # type: ignore[assignment,method-assign]
     sys.setprofile(observe)
     try:
         model.fit(X)
@@ -51,17 +52,25 @@ def trace(**parameters: Any) -> list[str]:
     return visited
 
 
-def main() -> None:
-    import warnings
-
-    warnings.simplefilter("ignore")
+def _on(device: str) -> Device:
+    if device == "CPU":
+        return "cpu"
     import torch
 
-    for name, parameters in (("CPU", {}), ("torch", {"device": torch.device("cpu")})):
-        visited = trace(**parameters)
-        changes = [b for a, b in zip(visited, visited[1:], strict=False) if a != b]
-        print(f"{name}: {len(set(visited))} files, {len(changes)} changes of file")
-        print("   ", *changes)
+    return torch.device("cpu")
+
+
+def main() -> None:
+    """Print the counts, and the way if it is asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--way", action="store_true", help="print the files in order")
+    show_way = parser.parse_args().way
+    for device in ("CPU", "torch"):
+        visited = walk(device)
+        n_changes = sum(a != b for a, b in pairwise(visited))
+        print(f"{device}: {len(set(visited))} files, {n_changes} changes of file")
+        if show_way:
+            print(*(f"    {name}" for name, _ in groupby(visited)), sep="\n")
 
 
 if __name__ == "__main__":
