@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from os import PathLike
 
     import torch
-    from numpy.typing import ArrayLike
 
     from dtsne._config import Callback, RandomState, Rule
     from dtsne._problem import Problem
@@ -53,7 +52,7 @@ if TYPE_CHECKING:
     from dtsne.runtime._arrays import OutputFormat
     from dtsne.runtime._progress import Progress
     from dtsne.runtime._threads import Threads
-    from dtsne.runtime._typing import FloatArray
+    from dtsne.runtime._typing import FloatArray, MatrixLike
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -72,7 +71,7 @@ class NotConverged(UserNotice, ConvergenceWarning):  # type: ignore[misc]
 
 
 def embed(
-    data: ArrayLike,
+    data: MatrixLike,
     config: Config | None = None,
     *,
     callback: Callback | None = None,
@@ -126,7 +125,7 @@ def embed(
         return _fit(given, config, callback, checkpoint, threads, progress)
 
 
-def check_data(X: ArrayLike, metric: str = "euclidean") -> FloatArray:
+def check_data(X: MatrixLike, metric: str = "euclidean") -> FloatArray:
     """Return an array, sparse matrix or tensor of real numbers, or raise an error."""
     if is_tensor(X):
         from dtsne.data._points_torch import check_tensor
@@ -154,7 +153,7 @@ def check_data(X: ArrayLike, metric: str = "euclidean") -> FloatArray:
     return checked
 
 
-def _first_text(X: ArrayLike) -> str | None:
+def _first_text(X: MatrixLike) -> str | None:
     for value in np.asarray(X, dtype=object).ravel():
         if isinstance(value, str):
             try:
@@ -175,7 +174,7 @@ class _PreparedInput:
     preparation: Preparation
 
 
-def _prepare(X: ArrayLike, config: Config, device: torch.device | None) -> _PreparedInput:
+def _prepare(X: MatrixLike, config: Config, device: torch.device | None) -> _PreparedInput:
     checked = check_data(X, config.metric)
     output = output_format(X, checked)
     init = None

@@ -37,7 +37,8 @@ BAD_FILES = {
     "text.csv": (b"a,b\nx,y\nz,w\n", "no column of numbers"),
     "gap.csv": (
         b"a,b\n" + b"1,2\n,4\n" * 9,
-        "line 3: 9 cells are empty, NaN or infinite (9 of 18); leave such columns out with --excl",
+        "line 3: 9 cells are empty, NaN or infinite (9 of 18); leave such columns "
+        "out with --exclude",
     ),
     "mixed.csv": (
         b"a,b\n" + b"1,2\n" * 9 + b"one,2\n",
