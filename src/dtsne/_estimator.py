@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from sklearn.utils import Tags
 
     from dtsne._config import Callback, Device, NeighborGraph, RandomState
-    from dtsne.runtime._typing import FloatArray
+    from dtsne.runtime._typing import FloatArray, MatrixLike
 
 
 class DTSNE(
@@ -142,7 +142,7 @@ class DTSNE(
         self.callback = callback
         self.checkpoint = checkpoint
 
-    def fit(self, X: ArrayLike, y: None = None) -> DTSNE:  # noqa: ARG002
+    def fit(self, X: MatrixLike, y: None = None) -> DTSNE:  # noqa: ARG002
         """Map the data.
 
         Parameters
@@ -165,7 +165,7 @@ class DTSNE(
         self._keep(X, embedding)
         return self
 
-    def fit_transform(self, X: ArrayLike, y: None = None) -> FloatArray:  # noqa: ARG002
+    def fit_transform(self, X: MatrixLike, y: None = None) -> FloatArray:  # noqa: ARG002
         """Map the data and return the map.
 
         Parameters
@@ -187,7 +187,7 @@ class DTSNE(
         parameters = self.get_params(deep=False)
         return Config(**{k: v for k, v in parameters.items() if k not in _ARGUMENTS})
 
-    def _keep(self, X: ArrayLike, embedding: Embedding) -> None:
+    def _keep(self, X: MatrixLike, embedding: Embedding) -> None:
         """Set the attributes."""
         validate_data(self, X, skip_check_array=True)  # n_features_in_, feature_names_in_
         self._embedding = embedding

@@ -16,8 +16,8 @@ from dtsne.runtime._arrays import is_on_device, output_format
 
 torch = pytest.importorskip("torch")
 from dtsne.data._pca_torch import principal_components  # noqa: E402
-from dtsne.data._points_torch import DevicePoints, FromHost  # noqa: E402
-from dtsne.data._prepare_torch import prepare  # noqa: E402
+from dtsne.data._points_torch import DevicePoints, HostData  # noqa: E402
+from dtsne.data._prepare import prepare  # noqa: E402
 
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 QUICK = {"perplexity": 10, "device": DEVICE, "max_iter": 5, "tol": 0}
@@ -67,7 +67,7 @@ def test_a_library_that_says_what_its_namespace_is(X, monkeypatch):
 
 def test_a_library_without_a_way_back_is_refused_before_the_work(X, monkeypatch):
     monkeypatch.setattr(Foreign, "__module__", "math")
-    monkeypatch.setattr("dtsne._backend_torch.prepare", None)
+    monkeypatch.setattr("dtsne._embed.prepare", None)
     with pytest.raises(TypeError, match=r"X is a math\.Foreign.* PyTorch, CuPy or JAX"):
         DTSNE(**QUICK).fit(Foreign(torch.tensor(X)))
 
@@ -117,7 +117,7 @@ def test_a_start_may_be_a_tensor(X):
 
 
 def test_a_start_is_refused_before_the_work(X, monkeypatch):
-    monkeypatch.setattr("dtsne._backend_torch.prepare", None)
+    monkeypatch.setattr("dtsne._embed.prepare", None)
     with pytest.raises(ValueError, match="init has shape"):
         DTSNE(**QUICK, init=X).fit(X)
 
@@ -139,10 +139,10 @@ def test_a_checkpoint_knows_the_data_that_it_is_of(X, rng):
     changed[900] += 1.0
     for parameters in ({"metric": "manhattan"}, {"metric": "euclidean"}):
         data, same, other = (
-            prepare(values, DEVICE, n_pcs=None, neighbors=None, **parameters)
+            prepare(values, n_pcs=None, device=DEVICE, **parameters)
             for values in (others, others.copy(), changed)
         )
-        expected = FromHost if parameters["metric"] == "manhattan" else DevicePoints
+        expected = HostData if parameters["metric"] == "manhattan" else DevicePoints
         assert isinstance(data, expected)
         assert len({identity_of(one, Config())["data"] for one in (data, same)}) == 1
         assert identity_of(data, Config()) != identity_of(other, Config())

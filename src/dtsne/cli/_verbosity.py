@@ -25,12 +25,11 @@ _LEVELS = (logging.WARNING, logging.INFO, logging.DEBUG)
 class Verbosity(Options):
     """How much is printed."""
 
-    quiet: bool = option("--quiet", "-q", default=False, help="Print errors only, and no progress.")
+    quiet: bool = option("--quiet -q", "Print errors only, and no progress.", default=False)
     verbose: bool = option(
-        "--verbose",
-        "-v",
+        "--verbose -v",
+        "Print more: every ten iterations, all warnings, the traceback of an error.",
         default=False,
-        help="Print more: every ten iterations, all warnings, the traceback of an error.",
     )
 
     def __post_init__(self) -> None:
@@ -94,8 +93,3 @@ def print_result(text: str) -> None:
 class _OneLine(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         return f"{record.name.partition('.')[0]}: {one_line(record.getMessage())}"
-
-
-def printable(text: str) -> str:
-    """Return a file name as text that can be drawn: it may hold bytes that are not text."""
-    return text.encode("utf-8", "replace").decode("utf-8")

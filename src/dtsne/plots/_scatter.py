@@ -10,8 +10,7 @@ from dtsne.plots._axes import axes_or_new, frame_map, is_dark, size_in_inches
 from dtsne.plots._coloring import Categories, Coloring, ColorOptions, choose_coloring
 from dtsne.plots._legends import draw_legend, lists_groups
 from dtsne.plots._palette import DARK, LIGHT
-from dtsne.plots._points import PointStyle, draw_points, point_style
-from dtsne.plots._raster import RASTERIZE_ABOVE, draw_image
+from dtsne.plots._points import RASTERIZE_ABOVE, PointStyle, draw_image, draw_points, point_style
 from dtsne.plots._scale_bar import HEIGHT_BELOW, density_scale_bar
 from dtsne.runtime._checks import check_embedding
 
@@ -25,19 +24,19 @@ if TYPE_CHECKING:
 
     from dtsne.labels._groups import Groups, Labels
     from dtsne.plots._inputs import ByLabel
-    from dtsne.plots._raster import RasterScale
+    from dtsne.plots._points import RasterScale
     from dtsne.runtime._typing import IntArray
 
 
 class PanelOptions(ColorOptions, total=False):
     """What panels have in common, as :func:`scatter_map` documents it."""
 
-    point_size: float | Literal["auto"]
-    alpha: float | Literal["auto"]
-    annotate: bool
+    random_state: int
     rasterize: bool | Literal["auto"]
     raster_scale: RasterScale
-    random_state: int
+    annotate: bool
+    point_size: float | Literal["auto"]
+    alpha: float | Literal["auto"]
 
 
 class MapOptions(PanelOptions, total=False):
@@ -149,9 +148,8 @@ def scatter_map(
 
     Examples
     --------
-    >>> import numpy as np
     >>> from dtsne.plots import scatter_map
-    >>> ax = scatter_map(np.eye(2), labels=["a", "b"])
+    >>> ax = scatter_map([[0.0, 0.0], [1.0, 0.0]], labels=["a", "b"])
     """
     points = check_embedding(Y, n_components=2)
     is_new, ax = ax is None, axes_or_new(ax, figsize)
