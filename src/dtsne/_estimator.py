@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from sklearn.utils import Tags
 
-    from dtsne._config import Callback, Device, NeighborGraph, RandomState
-    from dtsne.runtime._typing import FloatArray
+    from dtsne._config import Callback, NeighborGraph, RandomState
+    from dtsne.runtime._typing import Device, FloatArray
 
 
 class DTSNE(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, Union
 
 import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
+    import torch
     from torch import Tensor
 
 FloatArray: TypeAlias = npt.NDArray[np.floating[Any]]
@@ -18,3 +19,5 @@ BoolArray: TypeAlias = npt.NDArray[np.bool_]
 Array = TypeVar("Array", FloatArray, "Tensor")
 AnyArray: TypeAlias = "FloatArray | Tensor"
 HostArray: TypeAlias = npt.NDArray[Any]  # of any numbers
+
+Device: TypeAlias = Union[Literal["cpu", "cuda", "auto"], str, "torch.device"]
