@@ -19,11 +19,10 @@ if TYPE_CHECKING:
 
     import numpy as np
     from numpy.typing import ArrayLike
-    from scipy.sparse import sparray, spmatrix
 
-    from dtsne.runtime._typing import Device, FloatArray
+    from dtsne.runtime._typing import Device, FloatArray, SparseMatrix
 
-    NeighborGraph: TypeAlias = tuple[ArrayLike, ArrayLike] | sparray | spmatrix
+    NeighborGraph: TypeAlias = tuple[ArrayLike, ArrayLike] | SparseMatrix
     Callback: TypeAlias = Callable[[int, float, FloatArray], bool | None]
     RandomState: TypeAlias = int | np.random.RandomState | None
 

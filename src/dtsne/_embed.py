@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from os import PathLike
 
-    from numpy.typing import ArrayLike
-
     from dtsne._backend import Backend
     from dtsne._config import Callback, RandomState, Rule
     from dtsne._problem import Problem
@@ -51,7 +49,7 @@ if TYPE_CHECKING:
     from dtsne.runtime._arrays import OutputFormat
     from dtsne.runtime._progress import Progress
     from dtsne.runtime._threads import Threads
-    from dtsne.runtime._typing import FloatArray
+    from dtsne.runtime._typing import FloatArray, MatrixLike
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -68,7 +66,7 @@ class NotConverged(UserNotice, ConvergenceWarning):  # type: ignore[misc]
 
 
 def embed(
-    data: ArrayLike,
+    data: MatrixLike,
     config: Config | None = None,
     *,
     callback: Callback | None = None,
@@ -122,7 +120,7 @@ def embed(
         return _fit(given, config, callback, checkpoint, backend, threads, progress)
 
 
-def check_data(X: ArrayLike, metric: str = "euclidean") -> FloatArray:
+def check_data(X: MatrixLike, metric: str = "euclidean") -> FloatArray:
     """Return an array, sparse matrix or tensor of real numbers, or raise an error."""
     if is_tensor(X):
         from dtsne.data._prepare_torch import check_tensor
@@ -150,7 +148,7 @@ def check_data(X: ArrayLike, metric: str = "euclidean") -> FloatArray:
     return checked
 
 
-def _first_text(X: ArrayLike) -> str | None:
+def _first_text(X: object) -> str | None:
     for value in np.asarray(X, dtype=object).ravel():
         if isinstance(value, str):
             try:
@@ -171,7 +169,7 @@ class _PreparedInput:
     preparation: Preparation
 
 
-def _prepare(X: ArrayLike, config: Config, backend: Backend) -> _PreparedInput:
+def _prepare(X: MatrixLike, config: Config, backend: Backend) -> _PreparedInput:
     checked = check_data(X, config.metric)
     output = output_format(X, checked)
     init = None

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from sklearn.utils import Tags
 
     from dtsne._config import Callback, NeighborGraph, RandomState
-    from dtsne.runtime._typing import Device, FloatArray
+    from dtsne.runtime._typing import Device, FloatArray, MatrixLike
 
 
 class DTSNE(
@@ -142,7 +142,7 @@ class DTSNE(
         self.callback = callback
         self.checkpoint = checkpoint
 
-    def fit(self, X: ArrayLike, y: None = None) -> DTSNE:  # noqa: ARG002
+    def fit(self, X: MatrixLike, y: None = None) -> DTSNE:  # noqa: ARG002
         """Map the data.
 
         Parameters
@@ -165,7 +165,7 @@ class DTSNE(
         self._keep(X, embedding)
         return self
 
-    def fit_transform(self, X: ArrayLike, y: None = None) -> FloatArray:  # noqa: ARG002
+    def fit_transform(self, X: MatrixLike, y: None = None) -> FloatArray:  # noqa: ARG002
         """Map the data and return the map.
 
         Parameters
@@ -187,21 +187,22 @@ class DTSNE(
         parameters = self.get_params(deep=False)
         return Config(**{k: v for k, v in parameters.items() if k not in _ARGUMENTS})
 
-    def _keep(self, X: ArrayLike, embedding: Embedding) -> None:
+    def _keep(self, X: MatrixLike, embedding: Embedding) -> None:
         """Set the attributes."""
         validate_data(self, X, skip_check_array=True)  # n_features_in_, feature_names_in_
         self._embedding = embedding
-        self.embedding_ = embedding.coordinates
-        self.kernel_scale_, self.kernel_unit_ = embedding.kernel_scales
-        self.kl_divergence_ = embedding.kl_divergence
-        self.n_iter_ = embedding.n_iter
-        self.converged_ = embedding.result is Result.CONVERGED
-        self.n_calibrations_ = embedding.n_calibrations
-        self.history_ = embedding.history
-        self.sigma_ = embedding.sigma
-        self.perplexity_ = embedding.perplexity
-        self.neighbor_recall_ = embedding.neighbor_recall
-        self.timings_ = embedding.timings
+        self.embedding_: FloatArray = embedding.coordinates
+        self.kernel_scale_: FloatArray = embedding.kernel_scales.values
+        self.kernel_unit_: float = embedding.kernel_scales.unit
+        self.kl_divergence_: float = embedding.kl_divergence
+        self.n_iter_: int = embedding.n_iter
+        self.converged_: bool = embedding.result is Result.CONVERGED
+        self.n_calibrations_: int = embedding.n_calibrations
+        self.history_: FloatArray = embedding.history
+        self.sigma_: FloatArray = embedding.sigma
+        self.perplexity_: float = embedding.perplexity
+        self.neighbor_recall_: float = embedding.neighbor_recall
+        self.timings_: dict[str, float] = embedding.timings
 
     @property
     def _n_features_out(self) -> int:

@@ -134,9 +134,10 @@ def _matrix(element: h5py.Group | h5py.Dataset) -> Matrix:
     X = _frame(element)
     X = X.to_numpy() if hasattr(X, "to_numpy") else X
     if issparse(X):
-        X = csr_matrix(X)
-        X.check_format(full_check=True)
-        return X
+        matrix = csr_matrix(X)
+        matrix.check_format(full_check=True)
+        checked: Matrix = matrix
+        return checked
     X = np.asarray(X)
     if X.ndim != 2:
         raise TableError(f"{element.name} has the shape {X.shape}, and a table two lengths")

@@ -13,18 +13,17 @@ from dtsne.labels._format import MAX_WHOLE, is_missing
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
-    from typing import TypeGuard
 
     from numpy.typing import NDArray
-    from scipy.sparse import csr_matrix
+    from typing_extensions import TypeIs
 
-    from dtsne.runtime._typing import FloatArray
+    from dtsne.runtime._typing import FloatArray, SparseMatrix
 
     # Text is kept as objects of str: one long text among many short ones would make numpy's own
     # type of text, whose cells are all equally wide, as large as the number of rows times it.
     TextArray: TypeAlias = NDArray[np.object_]
     Field: TypeAlias = NDArray[Any]
-    Matrix: TypeAlias = FloatArray | csr_matrix
+    Matrix: TypeAlias = FloatArray | SparseMatrix
 
 
 @dataclass(frozen=True, eq=False)  # eq: two arrays have no single truth value
@@ -120,7 +119,7 @@ def _kind(column: Field | None) -> str:
     return "-" if column is None else column.dtype.kind
 
 
-def is_sparse(X: Matrix) -> TypeGuard[csr_matrix]:
+def is_sparse(X: Matrix) -> TypeIs[SparseMatrix]:
     """Whether a matrix is sparse, without importing scipy."""
     return hasattr(X, "indptr")
 
