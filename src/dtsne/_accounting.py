@@ -10,7 +10,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from dtsne._backend import backend_for
 from dtsne._embed import check_data
 from dtsne.data._base import needed_neighbors
-from dtsne.data._metrics import METRICS
 from dtsne.runtime._arrays import to_host
 from dtsne.runtime._digest import fingerprint, same_data
 from dtsne.runtime._threads import open_threads
@@ -94,7 +93,6 @@ class AccountMixin:
             source = source_of(
                 data,
                 to_host(model.embedding_).astype(float),
-                of_metric=kept.preparation.metric not in METRICS,
                 lists=kept.lists if data is kept.data else None,
                 n_searched=needed_neighbors(model.perplexity_, len(data)),
             )

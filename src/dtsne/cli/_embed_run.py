@@ -17,9 +17,9 @@ from dtsne.cli._errors import user_errors
 from dtsne.cli._outputs import STDOUT
 from dtsne.cli._pages import page_of
 from dtsne.cli._signals import stop_code
-from dtsne.cli._verbosity import print_result, printable
+from dtsne.cli._verbosity import print_result
 from dtsne.io._files import WRITTEN, suffixes_of
-from dtsne.labels._format import renamed
+from dtsne.labels._format import printable, renamed
 from dtsne.report._anndata import Keys, entries_of
 from dtsne.runtime._devices import device_for
 from dtsne.runtime._errors import DataError

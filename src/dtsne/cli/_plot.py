@@ -9,8 +9,9 @@ import click
 
 from dtsne.cli._options import FILE, Argument, Options, command, option
 from dtsne.cli._reading import MapOptions
-from dtsne.cli._verbosity import Verbosity, printable
+from dtsne.cli._verbosity import Verbosity
 from dtsne.io._files import MAPS, in_words
+from dtsne.labels._format import printable
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,8 +13,8 @@ from dtsne.cli._labels import as_groups, as_shown, is_quantity
 from dtsne.cli._pages import as_ids
 from dtsne.cli._pictures import Radii
 from dtsne.cli._plot import DPI, PAGES, PICTURES
-from dtsne.cli._verbosity import printable
 from dtsne.io._select import unknown
+from dtsne.labels._format import printable
 from dtsne.page import make_page
 from dtsne.runtime._errors import DataError
 

@@ -14,8 +14,9 @@ from dtsne.cli._maps import JUDGED
 from dtsne.cli._matching import matched
 from dtsne.cli._outputs import STDOUT
 from dtsne.cli._pages import page_of
-from dtsne.cli._verbosity import print_result, printable
+from dtsne.cli._verbosity import print_result
 from dtsne.io._files import WITH_COLUMNS, suffixes_of
+from dtsne.labels._format import printable
 from dtsne.report._build import Asked, account_from
 from dtsne.report._points import Known
 from dtsne.report._sources import source_of

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from dtsne.io._table import Matrix
-    from dtsne.runtime._typing import FloatArray, MatrixLike
+    from dtsne.runtime._typing import FloatArray, MatrixLike, SparseMatrix
 
 
 def log1p(X: MatrixLike) -> Matrix:
@@ -76,12 +76,10 @@ def _transformed(X: MatrixLike, transform: Callable[[FloatArray], FloatArray]) -
     """Transform the values; as 0 stays 0, of a sparse matrix only those that are stored."""
     if not hasattr(X, "tocsr"):
         return transform(_floats(np.asarray(X)))
-    from scipy.sparse import csr_array, csr_matrix, isspmatrix
-
-    matrix = csr_matrix(X, copy=True) if isspmatrix(X) else csr_array(X, copy=True)
+    matrix = X.tocsr(copy=True)
     matrix.sum_duplicates()  # f(a) + f(b) is not f(a + b)
-    matrix.data = transform(_floats(matrix.data))
-    transformed: Matrix = matrix
+    parts = (transform(_floats(matrix.data)), matrix.indices, matrix.indptr)
+    transformed: SparseMatrix = type(matrix)(parts, shape=matrix.shape)
     return transformed
 
 

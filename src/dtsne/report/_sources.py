@@ -11,6 +11,7 @@ import numpy as np
 from dtsne.quality._inputs import Spaces, check_spaces
 from dtsne.runtime._arrays import on_host
 from dtsne.runtime._devices import device_for
+from dtsne.runtime._threads import current_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
     from dtsne._embedding import NeighborLists
     from dtsne.data._base import Data
     from dtsne.runtime._typing import FloatArray, IntArray
-
-# Distances for which coordinates are points in a space, with spreads and ranks of all others.
-_WITH_COORDINATES = ("euclidean", "cosine", "correlation")
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,9 +63,10 @@ def open_source(
     X: ArrayLike | None, Y: ArrayLike, metric: str, neighbors: Any, device: Any = "cpu"
 ) -> Source:
     """Check what the user gives; nothing is searched for yet."""
+    from dtsne._config import EUCLIDEAN_METRICS
     from dtsne.data._metrics import METRICS
 
-    known = (*_WITH_COORDINATES, *METRICS, "precomputed")
+    known = (*EUCLIDEAN_METRICS, *METRICS, "precomputed")
     if metric not in known:
         raise ValueError(f"metric={metric!r} is not known; choose from {', '.join(known)}.")
     resolved = device_for(device, X=X, Y=Y)
@@ -76,7 +75,7 @@ def open_source(
         if neighbors is None:
             raise ValueError("X=None leaves nothing to compare the map with; give X or neighbors.")
         source = _from_graph(None, _check_map(Y), neighbors)
-    elif metric not in _WITH_COORDINATES:
+    elif metric not in EUCLIDEAN_METRICS:
         source = _from_metric(X, _check_map(Y), metric, neighbors)
     else:
         spaces = check_spaces(X, Y, metric)
@@ -91,31 +90,18 @@ def source_of(
     data: Data,
     map_: FloatArray,
     *,
-    of_metric: bool = True,
     lists: NeighborLists | None = None,
     n_searched: int = 1,
 ) -> Source:
     """Take data that the method has prepared, and a map with a row for each of its points.
 
-    Coordinates beside given neighbours may be there for the start alone, and not `of_metric`. A
-    search finds neighbours in the lists, if these are long enough; or else at least so many as the
-    fit searched for, since one for fewer may find others.
+    A search finds neighbours in the lists, if these are long enough; or else at least so many as
+    the fit searched for, since one for fewer may find others.
     """
-    from dtsne.data._base import Points
-    from dtsne.data._precomputed import GivenNeighbors
-
-    on_host: Data = getattr(data, "on_host", lambda: data)()
-    if isinstance(on_host, GivenNeighbors):
-        points = on_host.points() if of_metric and on_host.points is not None else None
-        most = int(np.diff(on_host.graph.indptr).min())
-    else:
-        points = on_host if isinstance(on_host, Points) else None
-        most = len(data) - 1
-    coordinates = None if points is None else points.coordinates * points.unit
+    most = data.max_neighbors
     search = partial(_search_in, data, lists=lists, least=min(n_searched, most))
-    source = Source(coordinates, map_, search, most)
-    device = getattr(data, "device", None)
-    return source if device is None else _on_device(source, device)
+    source = Source(data.euclidean_coordinates(), map_, search, most)
+    return source if data.device is None else _on_device(source, data.device)
 
 
 def _on_device(source: Source, device: Any) -> Source:
@@ -131,13 +117,13 @@ def _check_map(Y: ArrayLike) -> Any:
 
 def _from_points(spaces: Spaces, device: Any) -> Source:
     def search(k: int) -> tuple[IntArray, FloatArray, float]:
-        from dtsne.data._base import MAX_EXACT_NEIGHBORS
+        from dtsne.neighbors._base import MAX_EXACT_NEIGHBORS
 
         if device is None and spaces.n <= MAX_EXACT_NEIGHBORS:
             from dtsne.neighbors._exact import nearest_neighbors
 
             points: Any = spaces.data
-            return *nearest_neighbors(points, k), 1.0
+            return *nearest_neighbors(points, k, threads=current_threads()), 1.0
         from dtsne._backend import backend_for
 
         backend = backend_for("cpu" if device is None else device, None)
@@ -150,7 +136,7 @@ def _from_points(spaces: Spaces, device: Any) -> Source:
 
 
 def _from_graph(data: Any, map_: Any, neighbors: Any) -> Source:
-    from dtsne.data._precomputed import GivenNeighbors, graph_of
+    from dtsne.data._precomputed import PrecomputedNeighbors, graph_of
 
     graph = graph_of(neighbors, len(map_))
     degrees = np.diff(graph.indptr)
@@ -159,8 +145,8 @@ def _from_graph(data: Any, map_: Any, neighbors: Any) -> Source:
             f"Row {degrees.argmin()} of the given graph has no neighbours other than itself; "
             "search for more, or leave such points out."
         )
-    given = GivenNeighbors(graph, 1.0, None)
-    return Source(data, map_, given.neighbors, int(degrees.min()))
+    search = partial(_search_in, PrecomputedNeighbors(graph, unit=1.0))
+    return Source(data, map_, search, int(degrees.min()))
 
 
 def _from_metric(X: Any, map_: FloatArray, metric: str, neighbors: Any) -> Source:
@@ -187,7 +173,9 @@ def _search_in(
 ) -> tuple[IntArray, FloatArray, float]:
     known = None if lists is None else lists.nearest(k)
     if known is None:
-        find = getattr(data, "neighbors_on_host", data.neighbors)
-        known = find(max(k, least))
+        from dtsne.neighbors._base import NeighborIndex
+
+        index = NeighborIndex.build(data, threads=current_threads())
+        known = index.neighbors_on_host(max(k, least))
     indices, distances, recall = known
     return indices[:, :k], distances[:, :k] * data.unit, recall

@@ -16,32 +16,30 @@ IntArray: TypeAlias = npt.NDArray[np.integer[Any]]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
 # One code for numpy and PyTorch: what comes in as one comes out as the same.
-Array = TypeVar("Array", FloatArray, "Tensor")
+Array = TypeVar("Array", FloatArray, "Tensor", "FloatArray | Tensor")
 AnyArray: TypeAlias = "FloatArray | Tensor"
+AnyIntArray: TypeAlias = "IntArray | Tensor"
 HostArray: TypeAlias = npt.NDArray[Any]  # of any numbers
 
 
 class SparseMatrix(Protocol):
-    """A sparse matrix or array of scipy, whose own classes have no types."""
+    """A `scipy.sparse.csr_matrix`, as far as it is used; scipy has no types."""
 
+    shape: tuple[int, ...]
+    dtype: np.dtype[np.generic]
     data: FloatArray
     indices: IntArray
     indptr: IntArray
 
-    @property
-    def shape(self) -> tuple[int, int]: ...
+    def __getitem__(self, key: tuple[slice, list[int]]) -> SparseMatrix: ...
 
-    @property
-    def dtype(self) -> np.dtype[Any]: ...
+    def astype(self, dtype: np.dtype[np.generic]) -> SparseMatrix:
+        """Return it with numbers of another type."""
 
-    def __getitem__(self, key: object) -> SparseMatrix: ...
-
-    def astype(self, dtype: npt.DTypeLike) -> SparseMatrix: ...
-
-    def toarray(self) -> FloatArray: ...
-
-    def tocsr(self) -> SparseMatrix: ...
+    def toarray(self) -> FloatArray:
+        """Return it as a dense array."""
 
 
-MatrixLike: TypeAlias = npt.ArrayLike | SparseMatrix
+MatrixLike: TypeAlias = "npt.ArrayLike | SparseMatrix"  # a table of numbers, as users pass it
+
 Device: TypeAlias = Union[Literal["cpu", "cuda", "auto"], str, "torch.device"]
