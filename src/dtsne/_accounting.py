@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from dtsne._backend import backend_for
 from dtsne._embed import check_data
 from dtsne.data._base import needed_neighbors
+from dtsne.data._prepare import prepare
 from dtsne.runtime._arrays import to_host
+from dtsne.runtime._devices import device_for, working_on
 from dtsne.runtime._digest import fingerprint, same_data
 from dtsne.runtime._threads import open_threads
 
@@ -183,6 +184,6 @@ class AccountMixin:
                 "X is not the data that the model was fitted on: its values, or the order of its "
                 "rows or columns, are others."
             )
-        backend = backend_for(model.device, X)
-        with backend.session():
-            return backend.prepare(checked, **kept.preparation._asdict())
+        device = device_for(model.device, X=X)
+        with working_on(device):
+            return prepare(checked, **kept.preparation._asdict(), device=device)
