@@ -18,7 +18,7 @@ import numpy as np
 
 from dtsne.io._arrow import BYTES_PER_CELL, arrow, is_binary, is_text, values_of
 from dtsne.io._errors import Place, TableError, reading, where
-from dtsne.io._files import count_lines, head, is_gzip, looks_like, looks_like_markup, open_text
+from dtsne.io._files import count_lines, is_gzip, looks_like, looks_like_markup, open_text
 from dtsne.io._select import counted
 from dtsne.io._table import Source, as_text, default_names, unique
 from dtsne.runtime._errors import UserNotice, setting
@@ -60,8 +60,7 @@ def read_delimited(path: Path, options: ReadOptions, text_names: Collection[str]
     """Read a text table; columns of `text_names`, in lower case, stay as they are written."""
     arrow()  # its absence is an error before any work
     layout = _find_layout(path, options)
-    bytes_per_line = BYTES_PER_CELL * len(layout.names)
-    count_lines(path, lambda free: free // bytes_per_line)
+    count_lines(path, BYTES_PER_CELL * len(layout.names))
     # Row IDs are kept as they are written: 0012 is not a number.
     texts = {n for n in layout.names if n.lower() in text_names or n == options.id_column}
     texts |= {_INDEX} if layout.has_index else set()
@@ -182,7 +181,8 @@ def _find_layout(path: Path, options: ReadOptions) -> _Layout:
 def _first_lines(path: Path) -> tuple[list[str], bool]:
     """Return the first lines, at least two if there are two, and whether they are the file."""
     for n_bytes in (_SAMPLE_BYTES, _MAX_LINE):
-        beginning = head(path, n_bytes)
+        with open_text(path) as file:
+            beginning = file.read(n_bytes)
         _check_text(beginning)
         is_all = len(beginning) < n_bytes
         # Of the last line more may follow.
