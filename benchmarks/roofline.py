@@ -15,9 +15,9 @@ import numpy as np
 from scipy import fft
 
 from dtsne import DTSNE
-from dtsne._backend import CpuBackend
-from dtsne._config import CalibrationPlan
+from dtsne._config import Config
 from dtsne._problem import state_problem
+from dtsne.affinity._base import SparseAffinities
 from dtsne.data._points import Points
 from dtsne.forces._attraction import attraction
 from dtsne.forces.fft._cells import BORDER, sort_into_cells
@@ -33,7 +33,6 @@ from quality import prepared
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from dtsne.affinity._base import SparseAffinities
     from dtsne.runtime._typing import FloatArray
 
 # Evaluations until the plan of the repulsion is that of a descent well under way.
@@ -95,11 +94,10 @@ def profile(X: FloatArray, n_jobs: int) -> None:
     n, d = X.shape
     with limited_threads(n_jobs) as threads, shown_progress(0) as progress:
         problem = state_problem(
-            Points(X, unit=1.0), PERPLEXITY, dense=False, density_scale=1.0,
-            plan=CalibrationPlan(), progress=progress, backend=CpuBackend(),
-            threads=threads,
-        )  # fmt: skip
-        P: SparseAffinities = problem.affinities
+            Points(X, unit=1.0), PERPLEXITY, Config(max_dense=0), progress, threads
+        )
+        P = problem.affinities
+        assert isinstance(P, SparseAffinities)
         coordinates = np.zeros((3, n))
         coordinates[:2] = model.embedding_[problem.order].T
         scales = model.kernel_scale_[problem.order]

@@ -310,7 +310,7 @@ def test_settings_of_the_process_change_nothing(blobs):
 
 
 def test_a_fit_that_has_no_room_is_refused_before_it_starts(blobs, monkeypatch):
-    monkeypatch.setattr("dtsne._backend_torch.free_memory", lambda _: 10**6)
+    monkeypatch.setattr("dtsne._cost.free_memory", lambda _: 10**6)
     with pytest.raises(MemoryError, match=r"GiB are free; .*free some memory"):
         DTSNE(perplexity=20, device=DEVICE).fit(blobs[0])
 
