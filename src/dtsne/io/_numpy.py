@@ -62,11 +62,9 @@ def _load(file: IO[bytes], header: _Header, size: int, what: str = "the array") 
             in_python="X.astype(float), labels.astype(str)",
         )
     if min(header.shape, default=0) < 0 or header.n_bytes > size:
-        raise TableError(
-            f"{what} is corrupt or cut off: its header declares the shape {header.shape}, "
-            f"{header.n_bytes:,} bytes, and there are {size:,}",
-            "save it again",
-        )
+        declared = f"its header declares the shape {header.shape}, {header.n_bytes:,} bytes"
+        reason = f"{what} is corrupt or cut off: {declared}, and there are {size:,}"
+        raise TableError(reason, "save it again")
     check_room(2 * header.n_bytes, what)
     file.seek(0)
     return np.asarray(np.lib.format.read_array(file, allow_pickle=False))
@@ -133,11 +131,8 @@ class Archive:
             raise unknown(key, self.headers, "array")
         size, header = self._file.getinfo(f"{key}.npy").file_size, self.headers[key]
         if not header.dtype.hasobject and 0 <= header.n_bytes < size:
-            raise TableError(
-                f"the array {key!r} is corrupt: the archive declares {size:,} bytes, its header "
-                f"{header.n_bytes:,}",
-                "save it again",
-            )
+            sizes = f"the archive declares {size:,} bytes, its header {header.n_bytes:,}"
+            raise TableError(f"the array {key!r} is corrupt: {sizes}", "save it again")
         with self._file.open(f"{key}.npy") as file:
             return _load(file, header, size, f"the array {key!r}")
 
@@ -165,15 +160,11 @@ class Archive:
         if "X" in matrices or len(matrices) == 1:
             return "X" if "X" in matrices else matrices[0]
         if matrices:
-            raise TableError(
-                f"the file holds several arrays of two dimensions: {listed(matrices)}",
-                f"choose one with {setting('key')}",
-            )
+            reason = f"the file holds several arrays of two dimensions: {listed(matrices)}"
+            raise TableError(reason, f"choose one with {setting('key')}")
         there = listed(list(self.headers)) or "nothing"
-        raise TableError(
-            f"the file holds no array of two dimensions, rows × columns, but {there}",
-            "save the data as one",
-        )
+        reason = f"the file holds no array of two dimensions, rows × columns, but {there}"
+        raise TableError(reason, "save the data as one")
 
     def sparse(self) -> csr_matrix:
         """Return the matrix of a file by scipy.sparse.save_npz."""
@@ -200,12 +191,9 @@ def _check_matrix(X: Field) -> None:
             in_python=f"numpy.column_stack([{first}, …]), or pandas.DataFrame(X).to_csv",
         )
     if X.ndim != 2:
-        raise TableError(
-            f"the array has {counted(X.ndim, 'dimension', 'dimensions')} (shape {X.shape}), and a "
-            "table two",
-            "save one row for each point",
-            in_python="X.reshape(len(X), -1)",
-        )
+        number = f"{counted(X.ndim, 'dimension', 'dimensions')} (shape {X.shape})"
+        reason, fix = f"the array has {number}, and a table two", "save one row for each point"
+        raise TableError(reason, fix, in_python="X.reshape(len(X), -1)")
 
 
 def _fields(beside: dict[str, Field], n: int, used: set[str | None]) -> dict[str, Field]:
