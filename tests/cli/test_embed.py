@@ -412,8 +412,8 @@ def test_a_map_of_tsne_is_presented_as_such(tmp_path, table, monkeypatch):
     assert drawn[0]["unit"] is None
     assert "One unit of the map" not in report.read_text(encoding="utf-8")
     # Nor do commands that read the map say what its unit is.
-    judged = done("quality", table, tmp_path / "m.csv", "--id", "cell", "-q")
-    assert "One unit of the map" not in judged.stdout
+    measured = done("quality", table, tmp_path / "m.csv", "--id", "cell", "-q")
+    assert "One unit of the map" not in measured.stdout
     options = ["--density-scale", "0", "--compare-tsne", "--html", page]
     assert "--density-scale 0 is t-SNE already" in rejected("embed", table, *options, code=2)
 

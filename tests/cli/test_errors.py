@@ -42,7 +42,7 @@ def matrix(path, name, X):
 SPARSE = np.random.default_rng(0).poisson(0.2, size=(60, 30)).astype(float)
 
 
-# --- the data or a file is at fault: 1 ---
+# --- an error in the data or a file: 1 ---
 
 
 class _Harm:
@@ -287,7 +287,7 @@ def test_names_of_files_are_not_rewritten(tmp_path, monkeypatch):
         assert line.startswith(f"dtsne: {name}: the file has no column 'tol'")
 
 
-# --- a fault of ours ---
+# --- a bug ---
 
 
 def broadcast(*_, **__):
@@ -301,7 +301,7 @@ def look_up(*_, **__):
 @pytest.mark.parametrize(
     ("what", "fault"), [("fit", look_up), ("report", look_up), ("report", broadcast)]
 )
-def test_a_fault_of_ours_has_a_traceback(tmp_path, table, monkeypatch, what, fault):
+def test_a_bug_has_a_traceback(tmp_path, table, monkeypatch, what, fault):
     monkeypatch.setattr(f"dtsne.DTSNE.{what}", fault)
     result = run("embed", table, "-o", tmp_path / "m.csv", *QUICK, "-q")
     assert result.exit_code == 1
@@ -310,7 +310,7 @@ def test_a_fault_of_ours_has_a_traceback(tmp_path, table, monkeypatch, what, fau
     assert ("m.csv has the map" in result.stderr) == (what == "report")
 
 
-def test_values_that_cannot_be_fitted_are_a_mistake(tmp_path, table, monkeypatch):
+def test_values_that_cannot_be_fitted_are_a_user_error(tmp_path, table, monkeypatch):
     def diverge(*_):
         raise DivergedError("the descent diverged", f"use {setting('learning_rate', 'auto')}")
 
@@ -323,7 +323,7 @@ def test_values_that_cannot_be_fitted_are_a_mistake(tmp_path, table, monkeypatch
 
 
 @pytest.mark.parametrize("asked", [["-v"], ["--verbose"], []])
-def test_where_a_mistake_came_from_is_shown_if_asked_for(tmp_path, table, monkeypatch, asked):
+def test_where_a_user_error_came_from_is_shown_if_asked_for(tmp_path, table, monkeypatch, asked):
     if not asked:
         monkeypatch.setenv("DTSNE_TRACEBACK", "1")
     result = run("embed", table, "-o", tmp_path / "m.csv", "--label", "typ", *asked)

@@ -93,7 +93,7 @@ def test_another_map_has_no_scale_of_ours(two_maps, tmp_path, suffix, monkeypatc
 
 
 @pytest.mark.parametrize("suffix", OURS)
-def test_another_map_is_not_judged_with_our_sigma(two_maps, suffix):
+def test_another_map_is_not_measured_with_our_sigma(two_maps, suffix):
     folder, both = two_maps
     name, value = FLAGS[suffix]
     arguments = ["quality", folder / "cells.h5ad", both[suffix], "-q"]
@@ -189,11 +189,11 @@ def test_maps_of_other_habits_are_read(tmp_path, data, ids):
     rows = [f"{n};{y[0]};{y[1]}".replace(".", ",") for n, y in zip(ids, data[0], strict=True)]
     path = tmp_path / "map.csv"
     path.write_text("\n".join(["cell;UMAP1;UMAP2", *rows]))
-    judging = ["quality", source, path, "--id", "cell"]
-    assert "set --map-delimiter ';'" in rejected(*judging)
-    assert "set --map-decimal ," in rejected(*judging, "--map-delimiter", ";")
+    measuring = ["quality", source, path, "--id", "cell"]
+    assert "set --map-delimiter ';'" in rejected(*measuring)
+    assert "set --map-decimal ," in rejected(*measuring, "--map-delimiter", ";")
     spoken = ["--map-delimiter", "semicolon", "--map-decimal", ","]
-    assert done(*judging, *spoken, "-q").stdout == (
+    assert done(*measuring, *spoken, "-q").stdout == (
         f"{account_of(data[0], data[0][:, :2], k=100)}\n"
     )
     drawing = ["plot", path, "-o", tmp_path / "p.png", "-q"]

@@ -1,4 +1,4 @@
-"""``dtsne quality`` and ``dtsne plot``: maps by dtsne and by other tools, judged and drawn."""
+"""``dtsne quality`` and ``dtsne plot``: maps by dtsne and by other tools, measured and drawn."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def folder(tmp_path_factory, data, ids):
     return folder
 
 
-def judge(folder, *arguments):
+def measured(folder, *arguments):
     return done("quality", folder / "cells.csv", *arguments, "--id", "cell", "-q")
 
 
-def test_a_map_of_ours_is_judged_as_by_its_own_report(folder):
-    printed = judge(
+def test_a_map_of_ours_is_measured_as_by_its_own_report(folder):
+    printed = measured(
         folder, folder / "map.csv", "--label", "type", "--perplexity", "8", "--json"
     ).stdout
     own = Account.from_json((folder / "account.json").read_text(encoding="utf-8"))
@@ -49,7 +49,7 @@ def test_a_map_of_ours_is_judged_as_by_its_own_report(folder):
 
 def test_another_tools_map_is_matched_by_ids(folder, data, tmp_path):
     expected = account_of(data[0], data[0][:, :2], labels=data[1], k=12)
-    result = judge(
+    result = measured(
         folder, folder / "umap.csv", "--label", "type", "--k", "12",
         "--points", tmp_path / "points.csv",
     )  # fmt: skip
@@ -58,7 +58,9 @@ def test_another_tools_map_is_matched_by_ids(folder, data, tmp_path):
     np.testing.assert_array_equal(Y, data[0][:, :2])
     found = read_table(tmp_path / "points.csv", id_column="id", columns=["neighbor_recall"])
     np.testing.assert_allclose(found.X[:, 0], expected.points.neighbor_recall)
-    wrong = judge(folder, folder / "umap.csv", "--label", "type", "--k", "12", "--by-order").stdout
+    wrong = measured(
+        folder, folder / "umap.csv", "--label", "type", "--k", "12", "--by-order"
+    ).stdout
     assert "Neighbours cannot be trusted" in wrong
 
 
@@ -66,13 +68,13 @@ def test_a_sigma_of_others_is_not_ours(folder, tmp_path, data, ids):
     rows = [f"{ids[i]},{data[0][i, 0]},{data[0][i, 1]},{i + 1}" for i in range(N)]
     (tmp_path / "theirs.csv").write_text("\n".join(["id,x,y,sigma", *rows]))
     for file, known in [(tmp_path / "theirs.csv", False), (folder / "map.csv", True)]:
-        found = json.loads(judge(folder, file, "--json").stdout)
+        found = json.loads(measured(folder, file, "--json").stdout)
         assert ("sigma" in found["points"]) == known
     done("embed", folder / "cells.csv", "--id", "cell", "-o", tmp_path / "m.npz", *QUICK, "-q")
     done("quality", folder / "cells.csv", tmp_path / "m.npz", "--id", "cell", "-q",
          "--points", tmp_path / "points.npz", "--report", tmp_path / "a.json")  # fmt: skip
     for file in ("m.npz", "points.npz"):
-        assert "sigma" in json.loads(judge(folder, tmp_path / file, "--json").stdout)["points"]
+        assert "sigma" in json.loads(measured(folder, tmp_path / file, "--json").stdout)["points"]
 
 
 def test_the_data_is_what_the_method_saw(tmp_path):
@@ -92,9 +94,9 @@ def test_the_data_is_what_the_method_saw(tmp_path):
     assert json.loads(cosine.stdout)["whole"] != json.loads(result.stdout)["whole"]
 
 
-def test_picture_page_and_report_of_a_judgement(folder, tmp_path):
+def test_picture_page_and_report_of_a_measurement(folder, tmp_path):
     pytest.importorskip("matplotlib")
-    result = judge(
+    result = measured(
         folder, folder / "umap.csv", "--label", "type", "--report", tmp_path / "a.md",
         "--plot", tmp_path / "radii.png", "--html", tmp_path / "page.html",
     )  # fmt: skip
@@ -151,7 +153,7 @@ def test_numbers_whose_squares_overflow_are_rejected(tmp_path, data, of_map):
 
 
 @pytest.mark.parametrize("suffix", ["csv", "npy", "npz", "h5ad"])
-def test_a_map_of_one_dimension_is_judged(tmp_path, folder, data, suffix):
+def test_a_map_of_one_dimension_is_measured(tmp_path, folder, data, suffix):
     source = folder / "cells.csv"
     if suffix == "h5ad":
         anndata = pytest.importorskip("anndata")
