@@ -540,7 +540,7 @@ def test_npz_arrays_beside_the_matrix(tmp_path, caplog, monkeypatch):
         assert found.fields == {}
     assert "the array 'note' is left out, as it is large" in caplog.text
     assert read_table(path, label_column="note").labels[1] == "y"
-    monkeypatch.setattr(_numpy, "_MAX_BESIDE", 30)
+    monkeypatch.setattr(_numpy, "_MAX_EXTRA", 30)
     np.savez(path, X=np.eye(3), one=np.arange(3.0), two=np.arange(3.0))
     assert list(read_table(path).fields) == ["one"]
 

@@ -47,7 +47,7 @@ def read_mtx(path: Path, options: ReadOptions) -> Source:
             # In a file that can seek, scipy goes back after an error; where that fails it ends the
             # process.
             X = mmread(SimpleNamespace(read=file.read))
-    rows, columns = _names_beside(path, "barcodes"), _names_beside(path, "features", "genes")
+    rows, columns = _names_next_to(path, "barcodes"), _names_next_to(path, "features", "genes")
     transposed = _is_transposed(X.shape, rows, columns, transpose=options.transpose)
     X = X.T if transposed else X
     return Source(
@@ -95,7 +95,7 @@ def _check_size(path: Path, header: _Header) -> None:
     check_room(_BYTES_PER_ENTRY * n_declared + 8 * (n_rows + n_columns))
 
 
-def _names_beside(path: Path, *names: str) -> list[str] | None:
+def _names_next_to(path: Path, *names: str) -> list[str] | None:
     """Return the names in the file next to a matrix, as 10x Genomics writes them.
 
     They are matrix.mtx, barcodes.tsv and features.tsv (earlier genes.tsv), possibly with a common
@@ -104,9 +104,9 @@ def _names_beside(path: Path, *names: str) -> list[str] | None:
     stem = path.name.removesuffix(".gz").removesuffix(".mtx")
     beginnings = [stem.removesuffix("matrix")] if stem.endswith("matrix") else [f"{stem}_", ""]
     for beginning, name, suffix in product(beginnings, names, (".tsv", ".tsv.gz")):
-        beside = path.with_name(f"{beginning}{name}{suffix}")
-        if beside.is_file():
-            return _second_column(beside)
+        neighbour = path.with_name(f"{beginning}{name}{suffix}")
+        if neighbour.is_file():
+            return _second_column(neighbour)
     return None
 
 

@@ -34,7 +34,7 @@ _LABEL_KEYS = ("labels", "y")
 _LABEL_NAMES = "label_names"  # what the labels stand for, where they are numbers
 _FEATURE_NAMES = ("feature_names", "columns", "var_names")
 # Of arrays next to the matrix that nobody asked for: the longest text in bytes, and all together.
-_MAX_PER_ROW, _MAX_BESIDE = 2**12, 2**30
+_MAX_PER_ROW, _MAX_EXTRA = 2**12, 2**30
 
 
 class _Header(NamedTuple):
@@ -91,16 +91,16 @@ def read_npz(path: Path, options: ReadOptions) -> Source:
         X = archive.load(key)
         _check_matrix(X)
         n, d = X.shape
-        beside = archive.beside((n, d), options.named)
-    names = next((beside[k] for k in _FEATURE_NAMES if k in beside and len(beside[k]) == d), None)
-    id_name = next((k for k in ID_NAMES if k in beside and len(beside[k]) == n), None)
+        extra = archive.extra_arrays((n, d), options.named)
+    names = next((extra[k] for k in _FEATURE_NAMES if k in extra and len(extra[k]) == d), None)
+    id_name = next((k for k in ID_NAMES if k in extra and len(extra[k]) == n), None)
     return Source(
         path,
         f"{key} of {path.name}",
         default_names(d) if names is None else unique(as_text(names)),
         X,
-        fields=_fields(beside, n, {*_FEATURE_NAMES, id_name}),
-        ids=None if id_name is None else as_text(beside[id_name]),
+        fields=_fields(extra, n, {*_FEATURE_NAMES, id_name}),
+        ids=None if id_name is None else as_text(extra[id_name]),
         id_names=frozenset(() if id_name is None else (id_name,)),
     )
 
@@ -136,10 +136,10 @@ class Archive:
         with self._file.open(f"{key}.npy") as file:
             return _load(file, header, size, f"the array {key!r}")
 
-    def beside(self, lengths: tuple[int, int], wanted: set[str]) -> dict[str, Field]:
+    def extra_arrays(self, lengths: tuple[int, int], wanted: set[str]) -> dict[str, Field]:
         """Return the arrays with a value for each row or column, but for those that are huge."""
         found: dict[str, Field] = {}
-        left = _MAX_BESIDE
+        left = _MAX_EXTRA
         for name, (shape, dtype, _) in self.headers.items():
             if len(shape) != 1 or not (shape[0] in lengths or name == _LABEL_NAMES):
                 continue
@@ -196,14 +196,14 @@ def _check_matrix(X: Field) -> None:
         raise TableError(reason, fix, in_python="X.reshape(len(X), -1)")
 
 
-def _fields(beside: dict[str, Field], n: int, used: set[str | None]) -> dict[str, Field]:
+def _fields(extra: dict[str, Field], n: int, used: set[str | None]) -> dict[str, Field]:
     """Return the arrays that have a value for each row; labels by their names, if there are any."""
     fields = {
         key: as_text(values) if values.dtype.kind in "US" else values
-        for key, values in beside.items()
+        for key, values in extra.items()
         if len(values) == n and values.dtype.kind in "iufbUS" and key not in used
     }
-    names = beside.get(_LABEL_NAMES)
+    names = extra.get(_LABEL_NAMES)
     for key in _LABEL_KEYS:
         codes = fields.get(key)
         if names is None or codes is None or codes.dtype.kind not in "iu" or not n:
