@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from dtsne._backend import backend_for
 from dtsne._embed import check_data
 from dtsne.data._base import needed_neighbors
+from dtsne.data._prepare import prepare
 from dtsne.runtime._arrays import to_host
+from dtsne.runtime._devices import device_for, working_on
 from dtsne.runtime._digest import fingerprint, same_data
 from dtsne.runtime._threads import open_threads
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from dtsne.labels._groups import Groups
     from dtsne.page import Page
     from dtsne.report import Account
+    from dtsne.runtime._typing import MatrixLike
 
 
 def is_tsne(model: Any) -> bool:
@@ -41,7 +43,7 @@ class AccountMixin:
         self,
         labels: ArrayLike | Groups | None = None,
         *,
-        X: ArrayLike | None = None,
+        X: MatrixLike | None = None,
         k: int | None = None,
         k_neighborhood: int = 15,
         max_rows: int = 5_000,
@@ -101,7 +103,7 @@ class AccountMixin:
         self,
         labels: ArrayLike | None = None,
         *,
-        X: ArrayLike | None = None,
+        X: MatrixLike | None = None,
         columns: Mapping[str, ArrayLike] | None = None,
         ids: ArrayLike | None = None,
         others: Mapping[str, ArrayLike] | None = None,
@@ -154,7 +156,7 @@ class AccountMixin:
         accounts = account if isinstance(account, Mapping) else {name: account}
         return explorable(maps, accounts, columns=columns, ids=ids, title=title)
 
-    def _data_of_fit(self, X: ArrayLike | None) -> Data:
+    def _data_of_fit(self, X: MatrixLike | None) -> Data:
         model: Any = self
         kept: FitArtifacts = model._embedding.artifacts
         if X is not None:
@@ -166,7 +168,7 @@ class AccountMixin:
             "fitted on: report(X=…)."
         )
 
-    def _prepared_again(self, X: ArrayLike) -> Data:
+    def _prepared_again(self, X: MatrixLike) -> Data:
         """Prepare the data as for the fit, whatever the parameters are set to by now."""
         model: Any = self
         kept: FitArtifacts = model._embedding.artifacts
@@ -182,6 +184,6 @@ class AccountMixin:
                 "X is not the data that the model was fitted on: its values, or the order of its "
                 "rows or columns, are others."
             )
-        backend = backend_for(model.device, X)
-        with backend.session():
-            return backend.prepare(checked, **kept.preparation._asdict())
+        device = device_for(model.device, X=X)
+        with working_on(device):
+            return prepare(checked, **kept.preparation._asdict(), device=device)

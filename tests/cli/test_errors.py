@@ -146,7 +146,7 @@ def test_a_missing_package_is_named_before_the_fit(tmp_path, table, monkeypatch)
 
 
 def test_what_does_not_fit_into_memory(tmp_path, table, monkeypatch):
-    monkeypatch.setattr("dtsne._backend.available_memory", lambda: 1000)
+    monkeypatch.setattr("dtsne._cost.available_memory", lambda: 1000)
     line = refused("embed", table, "-o", tmp_path / "m.csv", *QUICK, "-q")
     assert "GiB are free" in line
 

@@ -124,12 +124,12 @@ def _from_points(spaces: Spaces, device: Any) -> Source:
 
             points: Any = spaces.data
             return *nearest_neighbors(points, k, threads=current_threads()), 1.0
-        from dtsne._backend import backend_for
+        from dtsne.data._prepare import prepare
+        from dtsne.runtime._devices import working_on
 
-        backend = backend_for("cpu" if device is None else device, None)
         # In the middle, and of size 1 or so, as the search is in float32.
-        with backend.session():
-            data = backend.prepare(spaces.data, metric="euclidean", n_pcs=None, neighbors=None)
+        with working_on(device):
+            data = prepare(spaces.data, metric="euclidean", n_pcs=None, device=device)
             return _search_in(data, k)
 
     return Source(spaces.data, spaces.map, search, spaces.n - 1)
