@@ -1,4 +1,4 @@
-"""What an account starts from: a map, and neighbours in the data, perhaps with coordinates."""
+"""The data and the map of a report: coordinates, or neighbours alone."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtsne.quality._inputs import Spaces, check_spaces
+from dtsne._config import EUCLIDEAN_METRICS, OTHER_METRICS
+from dtsne.quality._inputs import Spaces, check_choice, check_same_rows, check_spaces
 from dtsne.runtime._devices import device_for
+from dtsne.runtime._errors import DataError, setting
 from dtsne.runtime._kinds import on_host
 
 if TYPE_CHECKING:
@@ -21,8 +23,6 @@ if TYPE_CHECKING:
     from dtsne.data._base import Data
     from dtsne.runtime._typing import FloatArray, IntArray
 
-# Distances for which coordinates are points in a space, with spreads and ranks of all others.
-_WITH_COORDINATES = ("euclidean", "cosine", "correlation")
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +36,7 @@ class Source:
     map : ndarray of shape (n, 2 or 3)
     search : callable
         From a number k of neighbours to their indices, their distances, and the share found.
-    most : int
+    max_neighbors : int
         The largest such number.
     on_device : Spaces or None
         Data and map again, as tensors on the device to measure on; the unit is no matter.
@@ -45,7 +45,7 @@ class Source:
     data: Any
     map: Any
     search: Callable[[int], tuple[IntArray, FloatArray, float]]
-    most: int
+    max_neighbors: int
     on_device: Spaces | None = None
 
     @property
@@ -65,18 +65,15 @@ def open_source(
     X: ArrayLike | None, Y: ArrayLike, metric: str, neighbors: Any, device: Any = "cpu"
 ) -> Source:
     """Check what the user gives; nothing is searched for yet."""
-    from dtsne.data._metrics import METRICS
-
-    known = (*_WITH_COORDINATES, *METRICS, "precomputed")
-    if metric not in known:
-        raise ValueError(f"metric={metric!r} is not known; choose from {', '.join(known)}.")
+    check_choice("metric", metric, (*EUCLIDEAN_METRICS, *OTHER_METRICS, "precomputed"))
     resolved = device_for(device, X=X, Y=Y)
     X, Y = on_host(X), on_host(Y)
     if X is None:
         if neighbors is None:
-            raise ValueError("X=None leaves nothing to compare the map with; give X or neighbors.")
+            reason = f"{setting('X', None)} leaves nothing to compare the map with"
+            raise DataError(reason, f"pass X or {setting('neighbors')}")
         source = _from_graph(None, _check_map(Y), neighbors)
-    elif metric not in _WITH_COORDINATES:
+    elif metric not in EUCLIDEAN_METRICS:
         source = _from_metric(X, _check_map(Y), metric, neighbors)
     else:
         spaces = check_spaces(X, Y, metric)
@@ -155,9 +152,10 @@ def _from_graph(data: Any, map_: Any, neighbors: Any) -> Source:
     graph = graph_of(neighbors, len(map_))
     degrees = np.diff(graph.indptr)
     if degrees.min() == 0:
-        raise ValueError(
-            f"Row {degrees.argmin()} of the given graph has no neighbours other than itself; "
-            "search for more, or leave such points out."
+        raise DataError(
+            f"row {degrees.argmin()} of the neighbour graph has no neighbours other than itself",
+            "search for more neighbours, or drop such points",
+            argument="neighbors",
         )
     given = GivenNeighbors(graph, 1.0, None)
     return Source(data, map_, given.neighbors, int(degrees.min()))
@@ -170,11 +168,7 @@ def _from_metric(X: Any, map_: FloatArray, metric: str, neighbors: Any) -> Sourc
     from dtsne.data._prepare import prepare
 
     checked = check_array(X, accept_sparse="csr", dtype=np.float64, input_name="X")
-    if checked.shape[0] != len(map_):
-        raise ValueError(
-            f"X has {checked.shape[0]} rows and Y has {len(map_)}; "
-            "give both for the same points, in the same order."
-        )
+    check_same_rows(checked.shape[0], len(map_))
     if neighbors is not None:
         return _from_graph(None, map_, neighbors)
     if metric == "precomputed" and issparse(checked):
