@@ -30,9 +30,9 @@ from dtsne.affinity._sparse_torch import sparse_affinities
 from dtsne.data._points_torch import DevicePoints
 from dtsne.datasets import load
 from dtsne.forces._attraction_torch import attraction
-from dtsne.forces._engine_torch import four_numbers
-from dtsne.forces._exact_torch import exact_repulsion
-from dtsne.forces._step_torch import moved
+from dtsne.forces._engine_torch import gradient_step
+from dtsne.forces._exact_torch import exact_repulsion, four_numbers
+from dtsne.forces._step import Motion, StepSettings
 from dtsne.forces.fft._cells_torch import arrange, count_cells, sort_into_cells
 from dtsne.forces.fft._grid_torch import convolve, gather, spread
 from dtsne.forces.fft._near_torch import sum_near
@@ -204,12 +204,13 @@ def time_phases(
     squared = (distances / length) ** 2
     sigmas = find_sigmas(squared, model.perplexity_)
     P = sparse_affinities(indices, squared, sigmas)
-    y = (model.embedding_ - model.embedding_.mean(dim=0)).float()
-    scales = model.kernel_scale_.float()
+    embedding = torch.as_tensor(model.embedding_)
+    y = (embedding - embedding.mean(dim=0)).float()
+    scales = torch.as_tensor(model.kernel_scale_).float()
     numbers = four_numbers(y, scales)
     repulsion = TorchFftRepulsion(2, 0.01)
     for _ in range(N_TO_SETTLE):
-        repulsion(y, scales)
+        repulsion(y, scales, epoch=0)
     plan = repulsion.plan
     assert plan is not None
     box = repulsion._measured(y)
@@ -259,8 +260,8 @@ def time_phases(
         5.0 * n_nodes * size * np.log2(size))  # fmt: skip
     row("gather", lambda: gather(taken.positions, taken.weights, potentials),
         n * (24.0 + 4.0 * n_nodes), 60.0 * n * n_nodes)  # fmt: skip
-    state = (at, 0.1 * at, ones, wide, 1e-3 * at)
-    row("step", lambda: moved(*state, rule=SCALED, momentum=0.9, step=1.0),
+    motion, settings = Motion(at, 0.1 * at, ones), StepSettings(SCALED, 0.9, learning_rate=1.0)
+    row("step", lambda: gradient_step(motion, wide, 1e-3 * at, settings),
         9.0 * 16.0 * n, 40.0 * n)  # fmt: skip
     row("radii in the map", lambda: neighbor_radii(y, [30, 100]), 16.0 * n, 0.0)
     row("all pairs, exactly", lambda: exact_repulsion(numbers, n_axes=2), 28.0 * n, 14.0 * n * n)

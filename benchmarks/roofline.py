@@ -19,15 +19,15 @@ from dtsne._backend import CpuBackend
 from dtsne._config import CalibrationPlan
 from dtsne._problem import state_problem
 from dtsne.data._base import Points
-from dtsne.forces._attraction import attractive_cost, attractive_forces
+from dtsne.forces._attraction import attraction
 from dtsne.forces.fft._cells import BORDER, sort_into_cells
 from dtsne.forces.fft._grid import convolve
 from dtsne.forces.fft._kernels import STENCIL
-from dtsne.forces.fft._repulsion import FftRepulsion, _near
+from dtsne.forces.fft._repulsion import FftRepulsion, sum_near_pairs
 from dtsne.optimize._radii import neighbor_radii
 from dtsne.runtime._jit import compiled
 from dtsne.runtime._progress import shown_progress
-from dtsne.runtime._threads import for_rows, limited_threads, resolve_n_jobs
+from dtsne.runtime._threads import Threads, limited_threads, resolve_n_jobs
 from quality import prepared
 
 if TYPE_CHECKING:
@@ -60,11 +60,13 @@ def _read(begin, end, columns, values, sums):  # type: ignore[no-untyped-def]
     sums[0] = total
 
 
-def bytes_per_second(P: SparseAffinities) -> float:
+def bytes_per_second(P: SparseAffinities, threads: Threads) -> float:
     """Read P, and do next to nothing with it."""
     sums = np.empty(1, np.float32)
     n_bytes = P.columns.nbytes + P.values.nbytes
-    return n_bytes / least_cpu(lambda: for_rows(_read, len(P.values), P.columns, P.values, sums))
+    return n_bytes / least_cpu(
+        lambda: threads.for_rows(_read, len(P.values), P.columns, P.values, sums)
+    )
 
 
 def products_per_second(n_columns: int) -> float:
@@ -91,7 +93,7 @@ def row(part: str, seconds: float, bound: str, limit: float | None) -> None:
 def profile(X: FloatArray, n_jobs: int) -> None:
     model = DTSNE(n_jobs=n_jobs).fit(X)
     n, d = X.shape
-    with limited_threads(n_jobs), shown_progress(0) as progress:
+    with limited_threads(n_jobs) as threads, shown_progress(0) as progress:
         problem = state_problem(
             Points(X, 1.0), PERPLEXITY, dense=False, density_scale=1.0,
             plan=CalibrationPlan(), progress=progress, backend=CpuBackend(),
@@ -100,12 +102,12 @@ def profile(X: FloatArray, n_jobs: int) -> None:
         coordinates = np.zeros((3, n))
         coordinates[:2] = model.embedding_[problem.order].T
         scales = model.kernel_scale_[problem.order]
-        repulsion = FftRepulsion(2, 0.01)
+        repulsion = FftRepulsion(2, 0.01, threads)
         for _ in range(N_TO_SETTLE):
-            repulsion(coordinates, scales)
-        plan = repulsion._plan
+            repulsion(coordinates, scales, epoch=0)
+        plan = repulsion.plan
         assert plan is not None
-        reading, multiplying = bytes_per_second(P), products_per_second(d + 1)
+        reading, multiplying = bytes_per_second(P, threads), products_per_second(d + 1)
         print(
             f"{n} points, {len(P.values)} entries of P, {n_jobs} threads; a processor reads "
             f"{reading / 1e9:.1f} GB/s and multiplies {multiplying / 1e9:.0f} · 10⁹ pairs/s.\n"
@@ -114,11 +116,10 @@ def profile(X: FloatArray, n_jobs: int) -> None:
         print(f"The whole fit, {model.n_iter_} iterations, CPU s: {seconds}.\n")
         print("| part | CPU ms | bound by | at best, ms | times that |\n" + "|---" * 5 + "|")
         n_bytes = P.columns.nbytes + P.values.nbytes
-        row("attraction", least_cpu(lambda: attractive_forces(P, coordinates, scales)),
-            "reading P once", n_bytes / reading)  # fmt: skip
-        row("its cost (one iteration in ten)",
-            least_cpu(lambda: attractive_cost(P, coordinates, scales)),
-            "reading P once", n_bytes / reading)  # fmt: skip
+        forces = least_cpu(lambda: attraction(P, coordinates, scales, threads))
+        both = least_cpu(lambda: attraction(P, coordinates, scales, threads, with_cost=True))
+        row("attraction", forces, "reading P once", n_bytes / reading)
+        row("its cost (one iteration in ten)", both - forces, "reading P once", n_bytes / reading)
         used = coordinates[:2]
         origin = used.min(axis=1)
         cells = sort_into_cells(used, origin, plan.cell_width)
@@ -128,16 +129,18 @@ def profile(X: FloatArray, n_jobs: int) -> None:
         row("repulsion, far",
             least_cpu(lambda: repulsion._far(plan, points, cells)), "", None)  # fmt: skip
         transforms = transform_seconds(plan.padded_shape[::-1], len(plan.nodes.values))
-        row("— of it, the convolution", least_cpu(lambda: convolve(plan, grid)),
+        row("— of it, the convolution", least_cpu(lambda: convolve(plan, grid, threads)),
             "its transforms", transforms)  # fmt: skip
         if plan.cutoff > 0:
             in_cell = np.diff(cells.starts).astype(float)
             sorted_scales = scales[cells.order]
             n_met = (2 * BORDER + 1) ** 2 * float((in_cell**2).sum())
-            near = least_cpu(lambda: _near(plan.cutoff, points, sorted_scales, cells))
+            near = least_cpu(
+                lambda: sum_near_pairs(plan.cutoff, points, sorted_scales, cells, threads)
+            )
             row(f"repulsion, near ({1e9 * near / n_met:.2f} ns for each of {n_met:.2g} pairs met)",
-                near, "a division for each pair", n_met * division_seconds())  # fmt: skip
-        radii = least_cpu(lambda: neighbor_radii(used.T, (30, 100)))
+                near, "a division for each pair", n_met * division_seconds(threads))  # fmt: skip
+        radii = least_cpu(lambda: neighbor_radii(used.T, (30, 100), threads))
         row("radii of a calibration", radii, "", None)
         print(
             f"\nThe plan: cutoff {plan.cutoff:.2f}, spacing {plan.spacing:.2f}, "
@@ -156,10 +159,11 @@ def _divide(begin, end, values, sums):  # type: ignore[no-untyped-def]
         sums[repeat % len(sums)] = total
 
 
-def division_seconds() -> float:
+def division_seconds(threads: Threads) -> float:
     """Seconds of a division in float32, of numbers in the first cache."""
     values, sums = np.ones(2048, np.float32), np.empty(16, np.float32)
-    return least_cpu(lambda: for_rows(_divide, 20_000, values, sums)) / (20_000 * len(values))
+    seconds = least_cpu(lambda: threads.for_rows(_divide, 20_000, values, sums))
+    return seconds / (20_000 * len(values))
 
 
 def main() -> None:

@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from dtsne import DTSNE
+from dtsne import DTSNE, Config, embed
 from dtsne.datasets import load
 from dtsne.quality import cluster_radius_ratios, evaluate
 
@@ -348,19 +348,20 @@ def test_cosine_does_not_see_lengths(two_clusters, rng):
     np.testing.assert_allclose(one.sigma_, sigma_of_units, rtol=1e-6)
 
 
-def test_same_bits_for_any_number_of_threads_beyond_the_dense_limit(two_clusters, monkeypatch):
-    monkeypatch.setattr("dtsne._embed.MAX_DENSE", 50)
-    one, two = (DTSNE(n_jobs=n_jobs, **QUICK).fit_transform(two_clusters) for n_jobs in (1, 2))
+def test_same_bits_for_any_number_of_threads_beyond_the_dense_limit(two_clusters):
+    one, two = (
+        embed(two_clusters, Config(n_jobs=n_jobs, max_dense=50, **QUICK)).coordinates
+        for n_jobs in (1, 2)
+    )
     np.testing.assert_array_equal(one, two)
 
 
-def test_more_points_than_the_dense_limit(two_clusters, monkeypatch):
+def test_more_points_than_the_dense_limit(two_clusters):
     dense = DTSNE(perplexity=15.0).fit(two_clusters)
-    monkeypatch.setattr("dtsne._embed.MAX_DENSE", 50)
-    sparse = DTSNE(perplexity=15.0).fit(two_clusters)
-    np.testing.assert_allclose(sparse.sigma_, dense.sigma_, rtol=0.1)
+    sparse = embed(two_clusters, Config(perplexity=15.0, max_dense=50))
+    np.testing.assert_allclose(sparse.sigma, dense.sigma_, rtol=0.1)
     labels = np.repeat([0, 1], 60)
-    error = cluster_radius_ratios(two_clusters, sparse.embedding_, labels).largest_error
+    error = cluster_radius_ratios(two_clusters, sparse.coordinates, labels).largest_error
     assert abs(error) < 0.1
 
 

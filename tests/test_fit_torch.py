@@ -8,6 +8,7 @@ import types
 
 import numpy as np
 import pytest
+from fit_support import fitted
 from sklearn.base import clone
 from sklearn.neighbors import NearestNeighbors
 
@@ -41,18 +42,17 @@ def blobs():
 
 
 def compare(X, **parameters):
-    here = DTSNE(perplexity=20, **parameters).fit(X)
-    there = DTSNE(perplexity=20, device=DEVICE, **parameters).fit(X)
+    here = fitted(X, perplexity=20, **parameters)
+    there = fitted(X, perplexity=20, device=DEVICE, **parameters)
     return here, there
 
 
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("method", ["exact", "fft"])
-def test_the_map_is_as_good_as_that_of_the_cpu(blobs, monkeypatch, sparse, method):
-    if sparse:
-        monkeypatch.setattr("dtsne._embed.MAX_DENSE", 100)
+def test_the_map_is_as_good_as_that_of_the_cpu(blobs, sparse, method):
     X = blobs[0]
-    here, there = compare(X, method=method, max_iter=150, tol=0)
+    max_dense = 100 if sparse else 10_000
+    here, there = compare(X, method=method, max_iter=150, tol=0, max_dense=max_dense)
     np.testing.assert_allclose(there.sigma_, here.sigma_, rtol=1e-4)
     assert there.kl_divergence_ == pytest.approx(here.kl_divergence_, rel=0.01)
     assert there.n_calibrations_ == here.n_calibrations_ == 5
@@ -236,16 +236,16 @@ def test_a_tensor_on_another_device_is_refused(blobs):
 @pytest.mark.integration
 @both_ways
 @pytest.mark.parametrize("method", ["exact", "fft"])
-def test_all_kernels_together_give_the_map_of_the_cpu(way, method, rng, monkeypatch):
+def test_all_kernels_together_give_the_map_of_the_cpu(way, method, rng):
     """From a start in columns, as pandas makes it: kernels go by rows."""
-    monkeypatch.setattr("dtsne._embed.MAX_DENSE", 0 if method == "fft" else 100)
     X = rng.normal(size=(60, 5)) * np.where(np.arange(60) < 30, 1.0, 3.0)[:, None]
     parameters = {"perplexity": 5, "method": method, "max_iter": 12, "tol": 0}
+    parameters["max_dense"] = 0 if method == "fft" else 100
     for order in "CF":
         start = np.array(X[:, :2], order=order)
-        here = DTSNE(init=start, **parameters).fit(X)
+        here = fitted(X, init=start, **parameters)
         with going(way) as device:
-            there = DTSNE(init=start, device=device, **parameters).fit(X)
+            there = fitted(X, init=start, device=device, **parameters)
         assert there.kl_divergence_ == pytest.approx(here.kl_divergence_, rel=1e-3)
         np.testing.assert_allclose(there.sigma_, here.sigma_, rtol=1e-4)
 
@@ -256,7 +256,7 @@ def test_iterations_are_recorded_only_where_kernels_run(blobs, monkeypatch):
     def refuse(*_):
         raise AssertionError("recorded")
 
-    monkeypatch.setattr("dtsne.forces._graph_torch.Recorder.repeat", refuse)
+    monkeypatch.setattr("dtsne.forces._recorder_torch.Recorder.repeat", refuse)
     monkeypatch.setattr("dtsne.forces._engine_torch.runs_triton", lambda _: False)
     DTSNE(perplexity=20, device=DEVICE, method="fft", max_iter=60, tol=0).fit(blobs[0])
     monkeypatch.setattr("dtsne.forces._engine_torch.runs_triton", lambda _: True)
@@ -265,11 +265,11 @@ def test_iterations_are_recorded_only_where_kernels_run(blobs, monkeypatch):
 
 
 @pytest.mark.parametrize("what", ["dense", "sparse", "graph"])
-def test_a_spectral_start(rng, monkeypatch, what):
+def test_a_spectral_start(rng, what):
     """One cloud, as those of several that do not touch have no order of their own."""
-    if what == "sparse":
-        monkeypatch.setattr("dtsne._embed.MAX_DENSE", 100)
     X, parameters = rng.normal(size=(300, 4)) * [9, 4, 1, 1], {"init": "spectral"}
+    if what == "sparse":
+        parameters["max_dense"] = 100
     if what == "graph":  # which has no coordinates, and so no other start
         search = NearestNeighbors(n_neighbors=70).fit(X)
         X, parameters = search.kneighbors_graph(mode="distance"), {"metric": "precomputed"}

@@ -77,7 +77,9 @@ from dtsne.forces.fft._near_triton import sum_near
 from dtsne.affinity._graph_triton import union
 from dtsne.forces._exact_triton import exact_repulsion
 from dtsne.affinity._sigmas_triton import find_sigmas
-from dtsne.forces._step_triton import moved
+from dtsne._config import SCALED
+from dtsne.forces._step import Motion, StepSettings
+from dtsne.forces._step_triton import gradient_step
 
 N = 64
 for n_axes in (2, 3):
@@ -97,7 +99,8 @@ for n_axes in (2, 3):
     list_close(leaves, squared, starts, 0)
     lower_to_rank(leaves, starts, starts.int(), 3, squared)
     double = [torch.rand(N, n_axes, dtype=torch.float64) for _ in range(3)]
-    moved(*double, scales.double(), double[0], rule=None, momentum=0.9, step=1.0)
+    settings = StepSettings(SCALED, momentum=0.9, learning_rate=1.0)
+    gradient_step(Motion(*double), scales.double(), double[0], settings)
 spectra, charges = torch.rand(15, 8, 5), torch.rand(5, 8, 5, dtype=torch.complex64)
 multiply_spectra(spectra, charges, 1.0)
 for near in (None, torch.rand(N, 4)):

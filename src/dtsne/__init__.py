@@ -3,36 +3,48 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dtsne._version import __version__
 
 if TYPE_CHECKING:
-    from dtsne import account, datasets, page, plots, quality, scanpy, tables
+    from dtsne import account, datasets, page, plots, quality, report, scanpy, tables
+    from dtsne._config import Config
+    from dtsne._embed import embed
+    from dtsne._embedding import Embedding
     from dtsne._estimator import DTSNE
 
 __all__ = [
     "DTSNE",
+    "Config",
+    "Embedding",
     "__version__",
     "account",
     "datasets",
+    "embed",
     "page",
     "plots",
     "quality",
+    "report",
     "scanpy",
     "tables",
 ]
 
 # Loaded at first use: scikit-learn and numba take longer to import than numpy itself.
-_SUBPACKAGES = ("account", "datasets", "page", "plots", "quality", "scanpy", "tables")
-_MODULES = {"DTSNE": "dtsne._estimator"} | {name: f"dtsne.{name}" for name in _SUBPACKAGES}
+_OBJECTS = {
+    "DTSNE": "_estimator",
+    "Config": "_config",
+    "Embedding": "_embedding",
+    "embed": "_embed",
+}
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = import_module(_MODULES[name])
-    return getattr(module, name, module)
+def __getattr__(name: str) -> object:
+    if name in _OBJECTS:
+        return getattr(import_module(f"dtsne.{_OBJECTS[name]}"), name)
+    if name in __all__:
+        return import_module(f"dtsne.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

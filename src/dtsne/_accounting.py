@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dtsne._backend import backend_for
+from dtsne._embed import check_data
 from dtsne.data._base import needed_neighbors
 from dtsne.data._metrics import METRICS
 from dtsne.runtime._arrays import to_host
@@ -17,7 +18,7 @@ from dtsne.runtime._threads import open_threads
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from dtsne._embedding import Kept
+    from dtsne._embedding import FitArtifacts
     from dtsne.data._base import Data
     from dtsne.labels._groups import Groups
     from dtsne.page import Page
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 def is_tsne(model: Any) -> bool:
     """Whether the map of a fitted model is t-SNE's, with one kernel for all points."""
-    return bool((to_host(model.kernel_scale_) == 1).all())
+    return bool(model._embedding.is_tsne)
 
 
 def map_name(model: Any) -> str:
@@ -77,14 +78,14 @@ class AccountMixin:
         from dtsne.report._sources import source_of
 
         model: Any = self
-        kept: Kept = model._kept
+        kept: FitArtifacts = model._embedding.artifacts
         reach = round(model.perplexity_) if k is None else k
         asked = Asked(labels, reach, k_neighborhood, max_rows, random_state, n_bootstrap)
         known = Known(
             # t-SNE's map does not keep radii, and so has no unit of the data.
             sigma=None if is_tsne(model) else to_host(model.sigma_),
-            unit=None if is_tsne(model) else model.map_unit_,
-            at_bound=kept.at_bound,
+            unit=None if is_tsne(model) else model.kernel_unit_,
+            at_bound=kept.at_floor,
             perplexity=model.perplexity_,
         )
         with open_threads(model.n_jobs) as threads:
@@ -92,7 +93,7 @@ class AccountMixin:
             source = source_of(
                 data,
                 to_host(model.embedding_).astype(float),
-                of_metric=kept.prepared_with["metric"] not in METRICS,
+                of_metric=kept.preparation.metric not in METRICS,
                 lists=kept.lists if data is kept.data else None,
                 n_searched=needed_neighbors(model.perplexity_, len(data)),
             )
@@ -157,7 +158,7 @@ class AccountMixin:
 
     def _data_of_fit(self, X: ArrayLike | None) -> Data:
         model: Any = self
-        kept: Kept = model._kept
+        kept: FitArtifacts = model._embedding.artifacts
         if X is not None:
             return self._prepared_again(X)
         if kept.data is not None:
@@ -170,8 +171,9 @@ class AccountMixin:
     def _prepared_again(self, X: ArrayLike) -> Data:
         """Prepare the data as for the fit, whatever the parameters are set to by now."""
         model: Any = self
-        kept: Kept = model._kept
-        checked = model._check_data(X, reset=False)
+        kept: FitArtifacts = model._embedding.artifacts
+        checked = check_data(X, kept.preparation.metric)
+        validate_data(model, X, skip_check_array=True, reset=False)
         if checked.shape[0] != len(model.embedding_):
             raise ValueError(
                 f"X has {checked.shape[0]} rows and the map has {len(model.embedding_)}; give the "
@@ -184,4 +186,4 @@ class AccountMixin:
             )
         backend = backend_for(model.device, X)
         with backend.session():
-            return backend.prepare(checked, **kept.prepared_with)
+            return backend.prepare(checked, **kept.preparation._asdict())

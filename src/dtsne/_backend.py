@@ -14,8 +14,7 @@ import numpy as np
 from dtsne._cost import check_job, description
 from dtsne.affinity._base import dense_affinities, find_sigmas, sparse_affinities
 from dtsne.data._prepare import prepare
-from dtsne.forces._base import CpuEngine
-from dtsne.forces._exact import exact_repulsion
+from dtsne.forces._engine import CpuEngine
 from dtsne.forces.fft._repulsion import FftRepulsion
 from dtsne.neighbors._reorder import breadth_first_order, reorder_lists
 from dtsne.runtime._devices import device_for
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from dtsne.affinity._base import Affinities
     from dtsne.data._base import Data
     from dtsne.forces._base import Engine
+    from dtsne.runtime._threads import Threads
     from dtsne.runtime._timings import Timings
     from dtsne.runtime._typing import FloatArray, IntArray
 
@@ -78,7 +78,8 @@ class Backend(Protocol):
         n_components: int,
         fft_tolerance: float | None,
         timings: Timings,
-    ) -> Engine:
+        threads: Threads,
+    ) -> Engine[Any]:
         """Return what evaluates the objective; without a tolerance, by sums over all pairs."""
         ...
 
@@ -139,12 +140,13 @@ class CpuBackend:
         n_components: int,
         fft_tolerance: float | None,
         timings: Timings,
-    ) -> Engine:
+        threads: Threads,
+    ) -> Engine[FloatArray]:
         """See :class:`Backend`."""
-        repulsion = (
-            exact_repulsion if fft_tolerance is None else FftRepulsion(n_components, fft_tolerance)
-        )
-        return CpuEngine(affinities, repulsion, timings)
+        repulsion = None
+        if fft_tolerance is not None:
+            repulsion = FftRepulsion(n_components, fft_tolerance, threads)
+        return CpuEngine(affinities, repulsion, threads=threads, timings=timings)
 
     def array(self, values: FloatArray) -> FloatArray:
         """See :class:`Backend`."""

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from dtsne._cost import Job
     from dtsne.data._base import Data
+    from dtsne.runtime._threads import Threads
     from dtsne.runtime._timings import Timings
 
 _LOGGER = logging.getLogger(__name__)
@@ -72,13 +73,18 @@ class TorchBackend:
         return sparse_affinities(indices, squared, sigmas)
 
     def engine(
-        self, affinities: Any, n_components: int, fft_tolerance: float | None, timings: Timings
+        self,
+        affinities: Any,
+        n_components: int,
+        fft_tolerance: float | None,
+        timings: Timings,
+        threads: Threads,  # noqa: ARG002
     ) -> TorchEngine:
         """See :class:`dtsne._backend.Backend`."""
         repulsion = None
         if fft_tolerance is not None:
             repulsion = TorchFftRepulsion(n_components, fft_tolerance)
-        return TorchEngine(affinities, repulsion, timings)
+        return TorchEngine(affinities, repulsion, timings=timings)
 
     def array(self, values: Any) -> Any:
         """See :class:`dtsne._backend.Backend`."""

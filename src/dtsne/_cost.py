@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from math import ceil
 from typing import TYPE_CHECKING
 
-from dtsne._embedding import most_bytes_kept
+from dtsne._embedding import max_list_bytes
 from dtsne.data._base import MAX_EXACT_NEIGHBORS, NEIGHBORS_PER_PERPLEXITY
 from dtsne.runtime._memory import shortage
 
@@ -107,7 +107,7 @@ class Job:
 
 def memory_by_phase(job: Job) -> dict[str, dict[str, float]]:
     """Bytes of what is held in each phase, beyond what the process has before the fit."""
-    kept = most_bytes_kept(job.n, job.perplexity) if job.searches else 0
+    kept = max_list_bytes(job.n, job.perplexity) if job.searches else 0
     points, lists = {"points": 8.0 * job.n_numbers}, float(_LISTED * job.n_listed)
     lasting = {**points, "kept lists": float(kept)}
     search = _SEARCHED * job.n_numbers if job.searches_cells else 0.0

@@ -1,238 +1,401 @@
-"""One fit: from data to a problem, a start and a descent, whose result the model is given."""
+"""The functional core: from data and a `Config` to an `Embedding`.
+
+Arrays are typed as those of numpy; where the data is on a device, they are tensors of PyTorch.
+"""
 
 from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_array
 
+from dtsne._backend import backend_for
+from dtsne._config import PARAMETERS, Config
 from dtsne._cost import Job
-from dtsne._embedding import Kept
+from dtsne._embedding import (
+    Embedding,
+    FitArtifacts,
+    FitInterrupted,
+    KernelScales,
+    Preparation,
+    Result,
+)
 from dtsne._problem import state_problem
 from dtsne.data._prepare import fitting_perplexity
-from dtsne.optimize import _init as _start
+from dtsne.optimize import _init
 from dtsne.optimize._checkpoint import open_checkpoints
 from dtsne.optimize._descent import Schedule, State, descend
-from dtsne.runtime._arrays import to_host
-from dtsne.runtime._logging import warn
+from dtsne.runtime._arrays import is_tensor, output_format, to_host
+from dtsne.runtime._digest import fingerprint
+from dtsne.runtime._errors import DataError, DivergedError, UserNotice, setting
+from dtsne.runtime._logging import shown_messages, warn
+from dtsne.runtime._progress import shown_progress
+from dtsne.runtime._threads import limited_threads, resolve_n_jobs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from os import PathLike
+
+    from numpy.typing import ArrayLike
 
     from dtsne._backend import Backend
-    from dtsne._config import Rule
+    from dtsne._config import Callback, RandomState, Rule
     from dtsne._problem import Problem
     from dtsne.data._base import Data
-    from dtsne.optimize._checkpoint import History, NoCheckpoints
+    from dtsne.optimize._checkpoint import CheckpointStore, History
     from dtsne.optimize._descent import Checkpoint
-    from dtsne.runtime._kinds import Kind
+    from dtsne.runtime._arrays import OutputFormat
     from dtsne.runtime._progress import Progress
+    from dtsne.runtime._threads import Threads
     from dtsne.runtime._typing import FloatArray
 
 _LOGGER = logging.getLogger(__name__)
 
-# Up to this many points P is kept over all pairs, as the paper defines it; beyond, over the nearest
-# neighbours, which changes σ by a few percent (docs/optimiser.md) and needs 20 times less memory.
-MAX_DENSE = 10_000
+_MIN_POINTS = 4
 # A map that keeps densities is done before clusters drift apart (docs/optimiser.md); one that does
 # not is better the lower KL is, and at the second tolerance it is about where openTSNE's ends.
 _DEFAULT_TOL, _TSNE_TOL = 5e-4, 1e-4
-# A map that starts without any order needs more of a pull to find one.
+# A map that begins without any order needs more of a pull to find one.
 _RANDOM_EXAGGERATION = 4.0
 
 
+class NotConverged(UserNotice, ConvergenceWarning):  # type: ignore[misc]
+    """The descent ended before KL had settled."""
+
+
+def embed(
+    data: ArrayLike,
+    config: Config | None = None,
+    *,
+    callback: Callback | None = None,
+    checkpoint: str | PathLike[str] | None = None,
+) -> Embedding:
+    """Map data.
+
+    Parameters
+    ----------
+    data : array-like or sparse matrix of shape (n, d)
+        As for :meth:`dtsne.DTSNE.fit`.
+    config : Config, optional
+        What to do; the defaults are those of :class:`dtsne.DTSNE`.
+    callback, checkpoint
+        As for :class:`dtsne.DTSNE`.
+
+    Returns
+    -------
+    Embedding
+
+    Raises
+    ------
+    FitInterrupted
+        At Ctrl-C during the descent; it has the best map so far.
+
+    See Also
+    --------
+    dtsne.DTSNE : The same as an estimator of scikit-learn.
+
+    Examples
+    --------
+    >>> from dtsne import Config, embed
+    >>> from dtsne.datasets import load
+    >>> X, labels, _ = load("G3-d")
+    >>> embed(X, Config(perplexity=50)).coordinates.shape
+    (900, 2)
+    """
+    config = Config() if config is None else config
+    PARAMETERS["callback"].check(callback)
+    PARAMETERS["checkpoint"].check(checkpoint)
+    backend = backend_for(config.device, data)
+    with (
+        limited_threads(resolve_n_jobs(config.n_jobs)) as threads,
+        shown_messages(config.verbose),
+        shown_progress(config.verbose) as progress,
+        backend.session(),
+    ):
+        with progress.phase("preparing"):
+            # Everything that can be rejected is rejected before the long work.
+            given = _prepare(data, config, backend)
+        return _fit(given, config, callback, checkpoint, backend, threads, progress)
+
+
+def check_data(X: ArrayLike, metric: str = "euclidean") -> FloatArray:
+    """Return an array, sparse matrix or tensor of real numbers, or raise an error."""
+    if is_tensor(X):
+        from dtsne.data._prepare_torch import check_tensor
+
+        tensor: FloatArray = check_tensor(X, _MIN_POINTS)
+        return tensor
+    try:
+        checked: FloatArray = check_array(
+            X,
+            accept_sparse="csr" if metric == "precomputed" else ("csr", "csc"),
+            dtype=[np.float64, np.float32],
+            ensure_min_samples=_MIN_POINTS,
+            estimator="DTSNE",
+            input_name="X",
+        )
+    except ValueError:
+        text = _first_text(X)
+        if text is None:
+            raise
+        raise DataError(
+            f"X holds text ({text!r})",
+            "leave such columns out or encode them as numbers",
+            in_python="e.g. with sklearn.preprocessing.OneHotEncoder",
+        ) from None
+    return checked
+
+
+def _first_text(X: ArrayLike) -> str | None:
+    for value in np.asarray(X, dtype=object).ravel():
+        if isinstance(value, str):
+            try:
+                float(value)
+            except ValueError:
+                return value
+    return None
+
+
 @dataclass(frozen=True)
-class Given:
+class _PreparedInput:
     """What came in, checked and prepared."""
 
     data: Data
-    start: FloatArray | None  # the user's own
-    kind: Kind
+    init: FloatArray | None  # the user's own
+    output: OutputFormat
     fingerprint: FloatArray
+    preparation: Preparation
 
 
-def fit(model: Any, given: Given, backend: Backend, n_threads: int, progress: Progress) -> None:
-    """Fit a :class:`dtsne.DTSNE`, whose parameters are checked, and set its attributes."""
+def _prepare(X: ArrayLike, config: Config, backend: Backend) -> _PreparedInput:
+    checked = check_data(X, config.metric)
+    output = output_format(X, checked)
+    init = None
+    if not isinstance(config.init, str):
+        init = _init.check_initialisation(config.init, checked.shape[0], config.n_components)
+    preparation = Preparation(config.metric, config.n_pcs, config.neighbors)
+    data = backend.prepare(checked, **preparation._asdict())
+    return _PreparedInput(data, init, output, fingerprint(checked), preparation)
+
+
+def _fit(
+    given: _PreparedInput,
+    config: Config,
+    callback: Callback | None,
+    checkpoint: str | PathLike[str] | None,
+    backend: Backend,
+    threads: Threads,
+    progress: Progress,
+) -> Embedding:
     data = given.data
     n = len(data)
-    perplexity = fitting_perplexity(model.perplexity, n)
-    rule = model._rules[model.optimizer]
-    schedule = _schedule(model, rule, n)
-    backend.check_job(_job(model, data, perplexity, schedule, n_threads, backend.max_exact))
-    checkpoints = open_checkpoints(model, data)
-    paper = model.optimizer == "paper"
-    calibrated = model.calibration == "auto" and model.density_scale > 0 and not paper
+    perplexity = fitting_perplexity(config.perplexity, n)
+    rule = config.resolved_rule
+    schedule = _schedule(config, rule, n)
+    max_exact = backend.max_exact if config.max_exact is None else config.max_exact
+    backend.check_job(_job(config, data, perplexity, schedule, threads.number, max_exact))
+    checkpoints = open_checkpoints(checkpoint, config, data)
     problem = state_problem(
         data,
         perplexity,
-        dense=data.has_all_distances and n <= MAX_DENSE,
-        density_scale=model.density_scale,
-        plan=model._calibration_plan if calibrated else None,
+        dense=data.has_all_distances and n <= config.max_dense,
+        density_scale=config.density_scale,
+        plan=config.calibration_plan if config.uses_calibration else None,
         progress=progress,
         backend=backend,
     )
-    scales = problem.scales
-    if paper:
-        # γ of the paper is 1/(σ_i + σ_j)² over its maximum: with s = σ/σ_min the same.
-        scales = scales / scales.min()
+    scales = KernelScales(problem.scales, problem.unit * data.unit)
+    if config.is_paper:
+        scales = _relative_to_smallest(scales, config.density_scale)
     with progress.phase("start"):
-        start = _first_map(model, given, problem, scales, perplexity, backend)
-    by_fft = model.method == "fft" or (model.method == "auto" and n > backend.max_exact)
-    tolerance = model.fft_tolerance if by_fft else None
+        start = _initialise(config, given, problem, scales.values, perplexity, backend)
+    by_fft = config.method == "fft" or (config.method == "auto" and n > max_exact)
+    tolerance = config.fft_tolerance if by_fft else None
     timings = progress.timings
-    engine = backend.engine(problem.affinities, model.n_components, tolerance, timings)
-    state, history = checkpoints.resume(State.at_start(start, scales, problem.calibration))
-    sigma = given.kind.of(problem.in_order_of_rows(problem.sigmas) * data.unit, exact=True)
-    known = {
-        "sigma_": sigma,
-        "perplexity_": perplexity,
-        "neighbor_recall_": problem.recall,
-        "timings_": timings.cpu,
-        "map_unit_": problem.unit * data.unit,
-        "_kept": Kept(
-            data=data,
-            lists=problem.lists,
-            prepared_with=model._preparation(),
-            fingerprint=given.fingerprint,
-            at_bound=problem.in_order_of_rows(problem.at_bound),
-        ),
-    }
-    descent = _Descent(model, problem, given.kind, schedule, checkpoints, known, history)
+    engine = backend.engine(problem.affinities, config.n_components, tolerance, timings, threads)
+    state, history = checkpoints.resume(State.at_start(start, scales.values, problem.calibration))
+    run = _Run(given, config, perplexity, problem, scales.unit, timings.cpu, history)
     with progress.phase("descent"):
-        descent.follow(descend(engine, state, rule, schedule, timings), progress)
+        steps = descend(engine, state, rule, schedule, timings, threads)
+        return run.follow(steps, schedule, checkpoints, callback, progress)
+
+
+def _relative_to_smallest(scales: KernelScales, density_scale: float) -> KernelScales:
+    """Return the scales as the paper has them: its γ is 1/(σ_i + σ_j)² over its maximum."""
+    smallest = float(scales.values.min())
+    # A scale of 1 is that of the smallest σ, of which the scales are powers.
+    sigma_share = smallest ** (1.0 / density_scale) if density_scale > 0 else 1.0
+    return KernelScales(scales.values / smallest, scales.unit * sigma_share)
 
 
 def _job(
-    model: Any, data: Data, perplexity: float, schedule: Schedule, n_threads: int, max_exact: int
+    config: Config,
+    data: Data,
+    perplexity: float,
+    schedule: Schedule,
+    n_threads: int,
+    max_exact: int,
 ) -> Job:
     return Job(
         n=len(data),
         d=data.n_dimensions,
-        n_components=model.n_components,
+        n_components=config.n_components,
         perplexity=perplexity,
-        max_dense=MAX_DENSE if data.has_all_distances else 0,
+        max_dense=config.max_dense if data.has_all_distances else 0,
         max_exact=max_exact,
-        method=model.method,
+        method=config.method,
         n_iter=schedule.expected_end(),
         n_threads=n_threads,
         searches=data.has_all_distances,
     )
 
 
-def _schedule(model: Any, rule: Rule, n: int) -> Schedule:
-    exaggeration = model.early_exaggeration
+def _schedule(config: Config, rule: Rule, n: int) -> Schedule:
+    exaggeration = config.early_exaggeration
     if exaggeration == "auto":
-        unordered = isinstance(model.init, str) and model.init == "random" and rule.scaled
+        unordered = isinstance(config.init, str) and config.init == "random" and rule.scaled
         exaggeration = _RANDOM_EXAGGERATION if unordered else rule.exaggeration
-    tol = model.tol
+    tol = config.tol
     if tol == "auto":
-        tol = _DEFAULT_TOL if model.density_scale > 0 else _TSNE_TOL
-    step = rule.step_share * n if model.learning_rate == "auto" else model.learning_rate
+        tol = _DEFAULT_TOL if config.density_scale > 0 else _TSNE_TOL
+    step = rule.step_share * n if config.learning_rate == "auto" else config.learning_rate
     return Schedule(
         learning_rate=step,
         exaggeration=exaggeration,
-        max_iter=model.max_iter,
+        max_iter=config.max_iter,
         tol=tol if rule.settles else 0.0,
     )
 
 
-def _first_map(
-    model: Any, given: Given, problem: Problem, scales: Any, perplexity: float, backend: Backend
-) -> Any:
-    if given.start is not None:
-        return backend.array(problem.in_own_order(given.start))
+def _initialise(
+    config: Config,
+    given: _PreparedInput,
+    problem: Problem,
+    scales: FloatArray,
+    perplexity: float,
+    backend: Backend,
+) -> FloatArray:
+    if given.init is not None:
+        own: FloatArray = backend.array(problem.in_own_order(given.init))
+        return own
     start = None
-    if model.init != "random":
-        start = _start.principal_start(problem.data, model.n_components, problem.unit)
-    spectral = model.init == "spectral" or (model.init == "pca" and start is None)
+    if config.init != "random":
+        start = _init.principal_start(problem.data, config.n_components, problem.unit)
+    spectral = config.init == "spectral" or (config.init == "pca" and start is None)
     if start is None:
-        rng = _generator(model.random_state)
-        start = _start.random_start(len(problem.data), model.n_components, rng)
+        rng = _generator(config.random_state)
+        start = _init.random_start(len(problem.data), config.n_components, rng)
     start = problem.in_own_order(start)
     if spectral:
-        start = _start.spectral_start(problem.affinities.as_matrix(), model.n_components, start)
-    if model.optimizer == "paper":
-        return backend.array(_start.shrink_as_paper(start))
-    return _start.separate_copies(backend.array(start), scales, perplexity)
+        start = _init.spectral_start(problem.affinities.as_matrix(), config.n_components, start)
+    if config.is_paper:
+        start = backend.array(_init.shrink_as_paper(start))
+    else:
+        start = _init.separate_copies(backend.array(start), scales, perplexity)
+    found: FloatArray = start
+    return found
 
 
-def _generator(random_state: int | np.random.RandomState | None) -> np.random.Generator:
-    """Turn scikit-learn's random_state into a generator of our own."""
+def _generator(random_state: RandomState) -> np.random.Generator:
+    """Turn the random_state of scikit-learn into a generator of our own."""
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31 - 1))
     return np.random.default_rng(random_state)
 
 
 @dataclass
-class _Descent:
-    """Whoever consumes the checkpoints of a descent: keeps, tells, and may end it."""
+class _Run:
+    """What consumes the checkpoints of a descent: records, shows, and may end it."""
 
-    model: Any
+    given: _PreparedInput
+    config: Config
+    perplexity: float
     problem: Problem
-    kind: Kind
-    schedule: Schedule
-    checkpoints: NoCheckpoints
-    known: dict[str, Any]  # attributes of the model that the descent does not change
+    kernel_unit: float
+    timings: dict[str, float]
     history: History
     best: Checkpoint | None = field(default=None)
 
-    def follow(self, steps: Iterator[Checkpoint], progress: Progress) -> None:
-        """Go through the descent, and keep its last map, or the best if it is interrupted."""
+    def follow(
+        self,
+        steps: Iterator[Checkpoint],
+        schedule: Schedule,
+        checkpoints: CheckpointStore,
+        callback: Callback | None,
+        progress: Progress,
+    ) -> Embedding:
+        """Go through the descent and return its last map; if it is interrupted, raise the best."""
         stopped = False
         try:
             for last in steps:
-                self._take(last, progress)
-                stopped = self._is_stopped(last)
-                if stopped:
-                    break
+                self._record(last)
+                checkpoints.keep(last.state, self.history)
+                iteration = last.state.iteration
+                progress.advance(iteration, schedule.expected_end(iteration), kl=last.kl)
+                if callback is not None:
+                    stopped = bool(callback(iteration, last.kl, self._shown(last)))
+                    if stopped:
+                        break
         except KeyboardInterrupt:
-            if self.best is not None:
-                self._keep(self.best)
-                self.checkpoints.write(last.state, self.history)
-            raise
-        self._keep(last)
-        self.checkpoints.remove()
-        if self.schedule.tol > 0 and not (last.settled or stopped):
-            warn(
-                f"KL had not settled after max_iter={self.model.max_iter} iterations; "
-                "raise max_iter, or tol, if the map is good enough.",
-                ConvergenceWarning,
-            )
+            if self.best is None:
+                raise
+            checkpoints.write(last.state, self.history)
+            raise FitInterrupted(self._embedding(self.best, Result.INTERRUPTED)) from None
+        checkpoints.remove()
+        if last.settled:
+            result = Result.CONVERGED
+        else:
+            result = Result.STOPPED if stopped else Result.MAX_ITER
+        if schedule.tol > 0 and result is Result.MAX_ITER:
+            reason = f"KL had not settled after {setting('max_iter', schedule.max_iter)} iterations"
+            fix = f"raise {setting('max_iter')}, or {setting('tol')} if the map is good enough"
+            warn(NotConverged(reason, fix))
+        return self._embedding(last, result)
 
-    def _take(self, last: Checkpoint, progress: Progress) -> None:
+    def _record(self, last: Checkpoint) -> None:
         iteration = last.state.iteration
         self.history.append((iteration, last.kl))
         if not np.isfinite(last.kl):
-            raise FloatingPointError(
-                f"The descent diverged by iteration {iteration}; "
-                "use learning_rate='auto' or a smaller one."
+            raise DivergedError(
+                f"the descent diverged by iteration {iteration}",
+                f"use {setting('learning_rate', 'auto')} or a smaller one",
             )
         self.best = last if last.improves(self.best) else self.best
-        self.checkpoints.keep(last.state, self.history)
-        progress.advance(iteration, self.schedule.expected_end(iteration), kl=last.kl)
         _LOGGER.debug("iteration %4d  KL %.4f", iteration, last.kl)
 
-    def _is_stopped(self, last: Checkpoint) -> bool:
-        """Whether the user's callback ends the descent."""
-        if self.model.callback is None:
-            return False
-        shown = to_host(self.problem.in_order_of_rows(last.state.embedding))
+    def _shown(self, last: Checkpoint) -> FloatArray:
+        """Return the map as a callback sees it."""
+        shown: FloatArray = to_host(self.problem.in_order_of_rows(last.state.embedding))
         shown.flags.writeable = False
-        return bool(self.model.callback(last.state.iteration, last.kl, shown))
+        return shown
 
-    def _keep(self, checkpoint: Checkpoint) -> None:
-        state, in_order = checkpoint.state, self.problem.in_order_of_rows
-        found = {
-            "embedding_": self.kind.of(in_order(state.embedding)),
-            "kl_divergence_": checkpoint.kl,
-            "kernel_scale_": self.kind.of(in_order(state.scales), exact=True),
-            "n_iter_": state.iteration,
-            "n_calibrations_": state.n_calibrated,
-            "converged_": checkpoint.settled,
-            "history_": np.array(self.history),
-        }
-        for name, value in (found | self.known).items():
-            setattr(self.model, name, value)
+    def _embedding(self, checkpoint: Checkpoint, result: Result) -> Embedding:
+        state, in_order, given = checkpoint.state, self.problem.in_order_of_rows, self.given
+        convert = given.output.convert
+        sigma = in_order(self.problem.sigmas) * given.data.unit
+        scales = convert(in_order(state.scales), keep_float64=True)
+        return Embedding(
+            coordinates=convert(in_order(state.embedding)),
+            kernel_scales=KernelScales(scales, self.kernel_unit),
+            sigma=convert(sigma, keep_float64=True),
+            kl_divergence=checkpoint.kl,
+            history=np.array(self.history),
+            n_iter=state.iteration,
+            n_calibrations=state.n_calibrated,
+            result=result,
+            perplexity=self.perplexity,
+            density_scale=self.config.density_scale,
+            neighbor_recall=self.problem.recall,
+            timings=self.timings,
+            artifacts=FitArtifacts(
+                data=given.data,
+                lists=self.problem.lists,
+                preparation=given.preparation,
+                fingerprint=given.fingerprint,
+                at_floor=in_order(self.problem.at_bound),
+            ),
+        )

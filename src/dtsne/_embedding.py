@@ -1,38 +1,64 @@
-"""What a fit keeps for its report, beside what an estimator shows."""
+"""The result of a fit, and what it keeps for a report.
+
+Arrays are typed as those of numpy; where the data is on a device, they are tensors of PyTorch.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
-from dtsne.runtime._arrays import copy_of, to_host
+from dtsne.runtime._arrays import clone, to_host
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
+    from dtsne._config import NeighborGraph
     from dtsne.data._base import Data
-    from dtsne.runtime._typing import FloatArray, IntArray
+    from dtsne.runtime._typing import BoolArray, FloatArray, IntArray
 
 # Neighbours for each unit of perplexity that a report looks at, to find clusters too small for it;
 # and for small perplexities, those that a map should keep.
-_LISTED_PER_PERPLEXITY, _FEWEST_LISTED = 1.25, 16
+_LISTED_PER_PERPLEXITY, _MIN_LISTED = 1.25, 16
 # An index (int32) and a distance (float64) each; so many bytes are those of 44,000 points at a
-# perplexity of 100, and little beside what their fit takes. Of a million, a model would hold more
-# than a gigabyte for a report that nobody may ask for.
+# perplexity of 100, and little compared with what their fit takes. Of a million, a model would hold
+# more than a gigabyte for a report that nobody may ask for.
 _BYTES_LISTED = 4 + 8
-_MOST_BYTES = 2**26
+_MAX_BYTES = 2**26
 # Too large for a file, or only there to save time; a model that is loaded is given the data again.
 _NOT_PICKLED = ("data", "lists")
 
 
-@dataclass(frozen=True, eq=False)
-class Lists:
-    """The nearest neighbours of all points, from near to far, where they were found."""
+class Result(Enum):
+    """How a fit ended; the value is the message."""
 
-    indices: Any
-    distances: Any
+    CONVERGED = "KL settled within tol"
+    MAX_ITER = "max_iter iterations were made"
+    STOPPED = "the callback ended the descent"
+    INTERRUPTED = "the fit was interrupted; this is the best map so far"
+
+
+class KernelScales(NamedTuple):
+    """The scale of each point in the kernel of the map, and what a scale of 1 is in the data."""
+
+    values: FloatArray
+    unit: float
+
+
+class Preparation(NamedTuple):
+    """What the data was prepared with."""
+
+    metric: str
+    n_pcs: int | None
+    neighbors: NeighborGraph | None
+
+
+@dataclass(frozen=True, eq=False)
+class NeighborLists:
+    """The nearest neighbours of all points, from near to far, before duplicates were spread."""
+
+    indices: IntArray
+    distances: FloatArray
     recall: float
 
     def nearest(self, k: int) -> tuple[IntArray, FloatArray, float] | None:
@@ -44,50 +70,116 @@ class Lists:
 
 
 @dataclass(frozen=True, eq=False)
-class Kept:
+class FitArtifacts:
     """What a fit keeps for its report.
 
     Attributes
     ----------
     data : Data or None
-        As the method saw it, copies where they were; not in a file.
-    lists : Lists or None
-        Neighbours that were searched for, in the unit of `data`; not in a file.
-    prepared_with : dict
+        As the method saw it, before duplicates were spread; not pickled.
+    lists : NeighborLists or None
+        Neighbours that were searched for, in the unit of `data`; not pickled.
+    preparation : Preparation
         What the data was prepared with, whatever the parameters are set to by now.
     fingerprint : ndarray
         See :mod:`dtsne.runtime._digest`.
-    at_bound : ndarray of bool, shape (n,)
-        Whether σ is not one of the data: raised, or that of copies that were moved apart.
+    at_floor : ndarray of bool, shape (n,)
+        True where σ was not estimated from the data: a duplicate that was spread out, or clipped.
     """
 
     data: Data | None
-    lists: Lists | None
-    prepared_with: dict[str, Any]
+    lists: NeighborLists | None
+    preparation: Preparation
     fingerprint: FloatArray
-    at_bound: npt.NDArray[np.bool_]
+    at_floor: BoolArray
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave behind what need not be in a file with the model."""
+    def __getstate__(self) -> dict[str, object]:
+        """Leave out what need not be in a file with the model."""
         return {**self.__dict__, **dict.fromkeys(_NOT_PICKLED)}
 
 
-def kept_lists(
-    data: Data, indices: Any, distances: Any, recall: float, perplexity: float
-) -> Lists | None:
-    """Keep the beginnings of lists, unless they are large, or were given and not searched for."""
+@dataclass(frozen=True, eq=False)
+class Embedding:
+    """A map, and how it was found; arrays are of the kind of the input, rows in its order.
+
+    Attributes
+    ----------
+    coordinates : array of shape (n, n_components)
+    kernel_scales : KernelScales
+        After calibration; the unit of the map is that of the scales.
+    sigma : array of shape (n,)
+        The scale of each point in the data.
+    kl_divergence : float
+        KL(P‖Q), for the final kernel scales.
+    history : ndarray of shape (n_checks, 2)
+        Iteration and KL.
+    n_iter, n_calibrations : int
+    result : Result
+    perplexity : float
+        As used.
+    density_scale : float
+    neighbor_recall : float
+        Share of the neighbours that were found; NaN for precomputed neighbours.
+    timings : dict of str to float
+        CPU seconds by phase.
+    artifacts : FitArtifacts
+    """
+
+    coordinates: FloatArray
+    kernel_scales: KernelScales
+    sigma: FloatArray
+    kl_divergence: float
+    history: FloatArray
+    n_iter: int
+    n_calibrations: int
+    result: Result
+    perplexity: float
+    density_scale: float
+    neighbor_recall: float
+    timings: dict[str, float]
+    artifacts: FitArtifacts
+
+    @property
+    def is_tsne(self) -> bool:
+        """Whether all points have one kernel, so that the map has no unit of the data."""
+        return self.density_scale == 0
+
+    @property
+    def name(self) -> str:
+        """The method that the map is of."""
+        return "t-SNE" if self.is_tsne else "dtSNE"
+
+
+class FitInterrupted(KeyboardInterrupt):
+    """Ctrl-C during the descent.
+
+    Attributes
+    ----------
+    embedding : Embedding
+        The best map so far.
+    """
+
+    def __init__(self, embedding: Embedding) -> None:
+        super().__init__()
+        self.embedding = embedding
+
+
+def first_neighbors(
+    data: Data, indices: IntArray, distances: FloatArray, recall: float, perplexity: float
+) -> NeighborLists | None:
+    """Store the first neighbours of each point if they were searched for and take little memory."""
     n, n_found = indices.shape
-    n_kept = min(n_found, _n_reported(perplexity))
-    if not data.has_all_distances or _BYTES_LISTED * n * n_kept > _MOST_BYTES:
+    n_stored = min(n_found, _n_reported(perplexity))
+    if not data.has_all_distances or _BYTES_LISTED * n * n_stored > _MAX_BYTES:
         return None
-    # In memory of their own, as a view would keep the whole lists.
-    return Lists(copy_of(indices[:, :n_kept]), copy_of(distances[:, :n_kept]), recall)
+    # In memory of their own, as a view would hold the whole lists.
+    return NeighborLists(clone(indices[:, :n_stored]), clone(distances[:, :n_stored]), recall)
 
 
-def most_bytes_kept(n: int, perplexity: float) -> int:
+def max_list_bytes(n: int, perplexity: float) -> int:
     """Return what the lists of n points may take; more points never have less."""
-    return min(_BYTES_LISTED * n * _n_reported(perplexity), _MOST_BYTES)
+    return min(_BYTES_LISTED * n * _n_reported(perplexity), _MAX_BYTES)
 
 
 def _n_reported(perplexity: float) -> int:
-    return max(_FEWEST_LISTED, ceil(_LISTED_PER_PERPLEXITY * perplexity))
+    return max(_MIN_LISTED, ceil(_LISTED_PER_PERPLEXITY * perplexity))

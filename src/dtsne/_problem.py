@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtsne._embedding import kept_lists
+from dtsne._embedding import first_neighbors
 from dtsne.affinity._base import floor_sigmas
 from dtsne.data._base import needed_neighbors
 from dtsne.data._prepare import with_copies_apart
@@ -18,7 +18,7 @@ from dtsne.runtime._arrays import median, to_host
 if TYPE_CHECKING:
     from dtsne._backend import Backend
     from dtsne._config import CalibrationPlan
-    from dtsne._embedding import Lists
+    from dtsne._embedding import NeighborLists
     from dtsne.data._base import Data
     from dtsne.runtime._progress import Progress
     from dtsne.runtime._typing import FloatArray, IntArray
@@ -29,7 +29,7 @@ class Problem:
     """What is to be minimised, for the points in an order of its own."""
 
     data: Data  # in the order of the user, copies moved apart
-    lists: Lists | None  # the nearest neighbours, copies where they were, if they are kept
+    lists: NeighborLists | None  # the nearest neighbours, copies where they were, if they are kept
     order: IntArray | None  # the row of the data that each point is; None if they are in order
     affinities: Any
     sigmas: Any
@@ -67,7 +67,7 @@ def state_problem(
     n_neighbors = needed_neighbors(perplexity, n)
     with progress.phase("neighbours"):
         indices, distances, recall = data.neighbors(n_neighbors)
-        lists = kept_lists(data, indices, distances, recall, perplexity)
+        lists = first_neighbors(data, indices, distances, recall, perplexity)
         apart = with_copies_apart(data, distances, perplexity)
         moved = np.zeros(n, bool)
         if apart is not None:

@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+from fit_support import fitted
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
@@ -70,8 +71,7 @@ def test_same_as_precomputed(positive, rng, metric):
 
 
 @pytest.mark.parametrize("metric", ["manhattan", "jaccard"])
-def test_same_over_neighbors_as_the_graph_of_them(positive, rng, metric, monkeypatch):
-    monkeypatch.setattr("dtsne._embed.MAX_DENSE", 50)
+def test_same_over_neighbors_as_the_graph_of_them(positive, rng, metric):
     X = data_for(metric, positive, rng)
     D = reference(X, metric)
     np.fill_diagonal(D, np.inf)
@@ -80,7 +80,7 @@ def test_same_over_neighbors_as_the_graph_of_them(positive, rng, metric, monkeyp
     start = rng.normal(size=(120, 2))
     # A few steps: over neighbours all is in float32, and a descent makes more of its last digits.
     few = {**QUICK, "init": start, "method": "exact", "max_iter": 5}
-    searched = DTSNE(metric=metric, **few).fit(X)
+    searched = fitted(X, metric=metric, max_dense=50, **few)
     given_ones = DTSNE(neighbors=pair, **few).fit(X)
     np.testing.assert_allclose(searched.sigma_, given_ones.sigma_, rtol=1e-6)
     np.testing.assert_allclose(searched.embedding_, given_ones.embedding_, atol=1e-5)
@@ -237,7 +237,6 @@ def test_many_points_without_pynndescent(two_clusters, monkeypatch):
 @pytest.fixture(name="many")
 def as_if_many(monkeypatch, rng):
     monkeypatch.setattr("dtsne.data._base.MAX_EXACT_NEIGHBORS", 200)
-    monkeypatch.setattr("dtsne._embed.MAX_DENSE", 200)
     centres = 5 * rng.normal(size=(5, 6))
     return centres[rng.integers(5, size=1500)] + rng.normal(size=(1500, 6))
 
@@ -252,7 +251,7 @@ def test_pynndescent_finds_the_neighbors(many, capfd):
     many[7] = many[3]
     many += 1e5  # which float32 would not survive
     parameters = {"metric": "manhattan", "perplexity": 10.0, "max_iter": 20, "tol": 0.0}
-    one, two = (DTSNE(n_jobs=j, **parameters).fit(many) for j in (1, 2))
+    one, two = (fitted(many, n_jobs=j, max_dense=200, **parameters) for j in (1, 2))
     np.testing.assert_array_equal(one.embedding_, two.embedding_)
     assert 0.99 <= one.neighbor_recall_ <= 1.0
     assert numba.get_num_threads() == threads

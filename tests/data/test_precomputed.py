@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from fit_support import fitted
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import coo_array, csc_array, csr_array, csr_matrix
@@ -21,10 +22,9 @@ K = 30
 
 
 @pytest.fixture(name="sparse_p")
-def sparse_p_for_all(monkeypatch):
+def sparse_p_for_all():
     """P over neighbours without a graph too, and the same repulsion."""
-    monkeypatch.setattr("dtsne._embed.MAX_DENSE", 50)
-    return {**QUICK, "method": "exact"}
+    return {**QUICK, "method": "exact", "max_dense": 50}
 
 
 @pytest.fixture(name="pair")
@@ -44,8 +44,8 @@ def as_graph(indices, distances):
 def test_same_map_as_from_the_search(two_clusters, pair, sparse_p):
     # A few steps: over neighbours all is in float32, and a descent makes more of its last digits.
     few = {**sparse_p, "max_iter": 5}
-    searched = DTSNE(**few).fit(two_clusters)
-    given = DTSNE(neighbors=pair, **few).fit(two_clusters)
+    searched = fitted(two_clusters, **few)
+    given = fitted(two_clusters, neighbors=pair, **few)
     np.testing.assert_allclose(given.embedding_, searched.embedding_, atol=1e-5)
     np.testing.assert_allclose(given.sigma_, searched.sigma_, rtol=1e-6)
     assert given.kl_divergence_ == pytest.approx(searched.kl_divergence_, rel=1e-6)
@@ -56,8 +56,8 @@ def test_same_map_as_from_the_search(two_clusters, pair, sparse_p):
 def test_same_bits_from_the_same_distances(two_clusters, sparse_p):
     data = prepare(two_clusters, metric="euclidean", n_pcs=50)
     indices, distances, _ = data.neighbors(K)
-    given = DTSNE(neighbors=(indices, data.unit * distances), **sparse_p).fit(two_clusters)
-    searched = DTSNE(**sparse_p).fit(two_clusters)
+    given = fitted(two_clusters, neighbors=(indices, data.unit * distances), **sparse_p)
+    searched = fitted(two_clusters, **sparse_p)
     np.testing.assert_array_equal(given.embedding_, searched.embedding_)
     np.testing.assert_array_equal(given.sigma_, searched.sigma_)
 

@@ -10,8 +10,9 @@ import pytest
 from sklearn.decomposition import PCA
 
 from dtsne import DTSNE
+from dtsne._config import Config
 from dtsne.optimize._checkpoint import identity_of
-from dtsne.runtime._kinds import is_on_device, kind_of
+from dtsne.runtime._arrays import is_on_device, output_format
 
 torch = pytest.importorskip("torch")
 from dtsne.data._pca_torch import principal_components  # noqa: E402
@@ -88,7 +89,7 @@ def test_memory_that_a_gpu_reads_directly_is_that_of_the_host():
             return (3, 0)
 
     assert not is_on_device(Pinned(torch.zeros(3)))
-    assert kind_of(np.zeros((3, 2)), np.zeros((3, 2))).from_tensor is None
+    assert output_format(np.zeros((3, 2)), np.zeros((3, 2))).from_tensor is None
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
@@ -143,4 +144,5 @@ def test_a_checkpoint_knows_the_data_that_it_is_of(X, rng):
         )
         expected = FromHost if parameters["metric"] == "manhattan" else DevicePoints
         assert isinstance(data, expected)
-        assert identity_of(data) == identity_of(same) != identity_of(other)
+        assert len({identity_of(one, Config())["data"] for one in (data, same)}) == 1
+        assert identity_of(data, Config()) != identity_of(other, Config())

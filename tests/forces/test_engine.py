@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 
 from dtsne.affinity._base import _exp, dense_affinities, find_sigmas, sparse_affinities
 from dtsne.forces._attraction import _log
-from dtsne.forces._base import CpuEngine
+from dtsne.forces._engine import CpuEngine
 from dtsne.neighbors._exact import nearest_neighbors, pairwise_squared_distances
-from dtsne.runtime._threads import limited_threads
+from dtsne.runtime._threads import Threads
 
 
-def problem(n: int, n_components: int, seed: int = 0, *, dense: bool = True):
+def problem(n: int, n_components: int, seed: int = 0, *, dense: bool = True, **options):
     """An engine in float64, a map and kernel scales over a wide range."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 4)) * rng.choice([1.0, 6.0], size=(n, 1))
@@ -25,7 +25,7 @@ def problem(n: int, n_components: int, seed: int = 0, *, dense: bool = True):
         sigmas = find_sigmas(distances**2, n / 6)
         affinities = sparse_affinities(indices, distances**2, sigmas, np.float64)
     embedding = rng.normal(size=(n, n_components)) * 3
-    return CpuEngine(affinities), affinities, embedding, sigmas / np.median(sigmas)
+    return CpuEngine(affinities, **options), affinities, embedding, sigmas / np.median(sigmas)
 
 
 def by_hand(P: np.ndarray, Y: np.ndarray, s: np.ndarray) -> tuple[float, np.ndarray]:
@@ -102,9 +102,9 @@ def test_float32_affinities_are_close_to_float64():
 @pytest.mark.parametrize("dense", [True, False])
 def test_same_bits_for_any_number_of_threads(dense):
     engine, _, Y, s = problem(500, 2, dense=dense)
-    with limited_threads(1):
-        one = engine.evaluate(Y, s, with_kl=True)
-    with limited_threads(3):
+    one = engine.evaluate(Y, s, with_kl=True)
+    with Threads(3) as threads:
+        engine, *_ = problem(500, 2, dense=dense, threads=threads)
         many = engine.evaluate(Y, s, with_kl=True)
     assert one.kl == many.kl
     np.testing.assert_array_equal(one.gradient, many.gradient)

@@ -72,8 +72,7 @@ def assert_close(found: torch.Tensor, expected: Any, tolerance: float) -> None:
 def test_attraction_is_that_of_the_cpu(n_axes, dense, seed):
     affinities = some_affinities(40, seed, dense=dense)
     coordinates, scales = a_map(40, n_axes, seed)
-    forces = cpu_attraction.attractive_forces(affinities, coordinates, scales)
-    cost = cpu_attraction.attractive_cost(affinities, coordinates, scales)
+    forces, cost = cpu_attraction.attraction(affinities, coordinates, scales, with_cost=True)
     for dtype, tolerance in [(torch.float64, 1e-10), (torch.float32, 1e-5)]:
         points = four_numbers(coordinates, scales).to(dtype)
         given_affinities = on_device(affinities, dtype)

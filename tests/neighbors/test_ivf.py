@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from fit_support import fitted
 
 from dtsne import DTSNE
 from dtsne.neighbors._exact import nearest_neighbors
@@ -77,8 +78,7 @@ def test_threads_of_faiss_are_put_back(points):
 def test_estimator_keeps_the_recall(points, monkeypatch):
     assert DTSNE(perplexity=10.0, max_iter=20, tol=0.0).fit(points[:500]).neighbor_recall_ == 1.0
     monkeypatch.setattr("dtsne.data._base.MAX_EXACT_NEIGHBORS", 1000)
-    monkeypatch.setattr("dtsne._embed.MAX_DENSE", 1000)
-    model = DTSNE(perplexity=10.0, max_iter=20, tol=0.0).fit(points)
+    model = fitted(points, perplexity=10.0, max_iter=20, tol=0.0, max_dense=1000)
     assert 0.99 <= model.neighbor_recall_ <= 1.0
 
 

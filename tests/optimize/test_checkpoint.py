@@ -10,11 +10,12 @@ from dataclasses import fields, replace
 
 import numpy as np
 import pytest
+from fit_support import fitted
 
-from dtsne import DTSNE
+from dtsne import DTSNE, Config
 from dtsne._config import SCALED
 from dtsne.data._prepare import prepare
-from dtsne.forces._base import CpuEngine
+from dtsne.forces._engine import CpuEngine
 from dtsne.optimize._checkpoint import CheckpointFile, identity_of
 from dtsne.optimize._descent import Schedule, State, descend
 
@@ -26,9 +27,7 @@ def path(tmp_path):
     return tmp_path / "fit.npz"
 
 
-@pytest.fixture(autouse=True)
-def at_every_check(monkeypatch):
-    monkeypatch.setattr(DTSNE, "_checkpoint_every", 0.0)
+AT_EVERY_CHECK = {"checkpoint_every": 0.0}
 
 
 class KilledError(Exception):
@@ -44,9 +43,9 @@ def kill_at(iteration: int, kind: type[BaseException] = KilledError):
 
 
 def leave_checkpoint(X, path, *, at: int = 60, **parameters) -> None:
-    model = DTSNE(**{**PARAMETERS, **parameters}, checkpoint=path, callback=kill_at(at))
+    settings = {**AT_EVERY_CHECK, **PARAMETERS, **parameters}
     with pytest.raises(KilledError):
-        model.fit(X)
+        fitted(X, **settings, checkpoint=path, callback=kill_at(at))
     assert path.exists()
 
 
@@ -128,14 +127,14 @@ def test_what_changes_no_bit_may_change(two_clusters, path, caplog):
 SCRIPT = """
 import os, signal, sys
 import numpy as np
-from dtsne import DTSNE
+from dtsne import Config, embed
 
 def die(iteration, kl, embedding):
     if iteration == 70:
         os.kill(os.getpid(), signal.SIGKILL)
 
-DTSNE._checkpoint_every = 0.0
-DTSNE(perplexity=15.0, checkpoint=sys.argv[2], callback=die).fit(np.load(sys.argv[1]))
+config = Config(perplexity=15.0, checkpoint_every=0.0)
+embed(np.load(sys.argv[1]), config, checkpoint=sys.argv[2], callback=die)
 """
 
 
@@ -150,8 +149,7 @@ def test_killed_for_good(two_clusters, path, tmp_path):
     assert_same_fit(DTSNE(**PARAMETERS).fit(two_clusters), again)
 
 
-def test_ctrl_c_writes_at_once(two_clusters, path, monkeypatch):
-    monkeypatch.setattr(DTSNE, "_checkpoint_every", 1e6)
+def test_ctrl_c_writes_at_once(two_clusters, path):
     model = DTSNE(**PARAMETERS, checkpoint=path, callback=kill_at(40, KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
         model.fit(two_clusters)
@@ -160,8 +158,7 @@ def test_ctrl_c_writes_at_once(two_clusters, path, monkeypatch):
     assert_same_fit(DTSNE(**PARAMETERS).fit(two_clusters), again)
 
 
-def test_nothing_is_written_before_its_time(two_clusters, path, monkeypatch):
-    monkeypatch.setattr(DTSNE, "_checkpoint_every", 1e6)
+def test_nothing_is_written_before_its_time(two_clusters, path):
     with pytest.raises(KilledError):
         DTSNE(**PARAMETERS, checkpoint=path, callback=kill_at(60)).fit(two_clusters)
     assert list(path.parent.iterdir()) == []
@@ -239,7 +236,7 @@ def test_order_of_memory_is_kept(path):
 
 def test_identity_tells_data_and_starts_apart(two_clusters):
     def identity(X, **parameters):
-        return identity_of(prepare(X, metric="euclidean", n_pcs=None), **parameters)
+        return identity_of(prepare(X, metric="euclidean", n_pcs=None), Config(**parameters))
 
     one = identity(two_clusters, init="pca", random_state=np.random.RandomState(1))
     assert one == identity(two_clusters, init="pca", random_state=np.random.RandomState(1))
@@ -313,7 +310,7 @@ def test_refused_before_the_long_work(two_clusters, tmp_path, monkeypatch):
         DTSNE(**PARAMETERS, checkpoint=tmp_path / "file" / "fit.npz").fit(two_clusters)
     with pytest.raises(ValueError, match=r"directory.*name another file"):
         DTSNE(**PARAMETERS, checkpoint=tmp_path).fit(two_clusters)
-    with pytest.raises(TypeError, match="checkpoint=17 has to be the path of a file"):
+    with pytest.raises(TypeError, match="checkpoint=17 must be the path of a file"):
         DTSNE(**PARAMETERS, checkpoint=17).fit(two_clusters)
 
 
@@ -332,6 +329,6 @@ def test_full_disk_does_not_end_the_fit(two_clusters, path, monkeypatch):
 
     monkeypatch.setattr("dtsne.optimize._checkpoint.np.savez", full)
     with pytest.warns(UserWarning, match=r"was not written .*No space left.*goes on without"):
-        model = DTSNE(**PARAMETERS, checkpoint=path).fit(two_clusters)
+        model = fitted(two_clusters, **PARAMETERS, **AT_EVERY_CHECK, checkpoint=path)
     assert model.converged_
     assert list(path.parent.iterdir()) == []

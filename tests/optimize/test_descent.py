@@ -6,20 +6,20 @@ import numpy as np
 import pytest
 
 from dtsne._config import PAPER, SCALED, CalibrationPlan
-from dtsne.forces._base import Evaluation
+from dtsne.forces._base import Engine, Evaluation
 from dtsne.neighbors._exact import nearest_neighbors
 from dtsne.optimize._calibration import Calibration
 from dtsne.optimize._descent import CHECK_EVERY, Schedule, State, descend
 
 
-class Bowl:
+class Bowl(Engine):
     """KL = offset + ½ Σ‖y_i‖²/n: an objective whose descent can be followed by hand."""
 
     def __init__(self, offset: float = 1.0) -> None:
         self.offset = offset
         self.exaggerations: list[float] = []
 
-    def evaluate(self, embedding, scales, *, exaggeration=1.0, with_kl=False):
+    def evaluate(self, embedding, scales, *, epoch=None, exaggeration=1.0, with_kl=False):
         self.exaggerations.append(exaggeration)
         kl = self.offset + 0.5 * float((embedding**2).sum()) / len(embedding)
         return Evaluation(embedding / len(embedding), kl if with_kl else None)

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from fit_support import fitted
 from page_support import texts_of, unpacked
 from scipy.sparse import csr_array
 from sklearn.decomposition import PCA
@@ -116,10 +117,10 @@ def test_the_fit_says_which_points_have_no_scale(noise):
 def test_the_unit_of_the_map_is_that_of_the_fit(blobs):
     model = DTSNE(perplexity=20, max_iter=20, tol=0).fit(blobs[0])
     before = model.report()
-    assert before.map_unit == model.map_unit_ == pytest.approx(np.median(model.sigma_))
-    model.map_unit_ *= 2
+    assert before.map_unit == model.kernel_unit_ == pytest.approx(np.median(model.sigma_))
+    model.kernel_unit_ *= 2
     after = model.report()
-    assert after.map_unit == model.map_unit_
+    assert after.map_unit == model.kernel_unit_
     shift = before.points.log_radius_data - after.points.log_radius_data
     np.testing.assert_allclose(shift, np.log(2))
 
@@ -155,18 +156,17 @@ def test_a_report_does_not_search_again(blobs, monkeypatch):
     assert model.report(labels).to_json() == expected
     monkeypatch.undo()
     assert model.report(k=150).whole.k == 150  # more than were kept
-    monkeypatch.setattr("dtsne._embedding._MOST_BYTES", 1000)
+    monkeypatch.setattr("dtsne._embedding._MAX_BYTES", 1000)
     large = DTSNE(perplexity=20, max_iter=20, tol=0).fit(X)
-    assert large._kept.lists is None
+    assert large._embedding.artifacts.lists is None
     assert large.report(labels).to_json() == expected
 
 
 def test_a_search_again_finds_what_the_fit_found(monkeypatch):
     """Beyond 20,000 points some are missed, other ones of other numbers of neighbours."""
     monkeypatch.setattr("dtsne.data._base.MAX_EXACT_NEIGHBORS", 500)
-    monkeypatch.setattr("dtsne._embed.MAX_DENSE", 500)
     X = np.random.default_rng(0).normal(size=(3000, 8))
-    model = DTSNE(perplexity=10, max_iter=10, tol=0).fit(X)
+    model = fitted(X, perplexity=10, max_iter=10, tol=0, max_dense=500)
     loaded = pickle.loads(pickle.dumps(model))
     assert loaded.report(X=X).to_json() == model.report().to_json()
 

@@ -9,6 +9,7 @@ import time
 
 import numpy as np
 import pytest
+from fit_support import fitted
 from hypothesis import given
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_info
@@ -101,12 +102,18 @@ def test_limit_of_blas_lasts_until_the_last_of_overlapping_fits():
 def test_same_bits_for_any_n_jobs_on_the_fast_path(rng, n_components, monkeypatch):
     """Cells, order, sparse P, FFT and calibration, with enough rows for all threads."""
     monkeypatch.setattr("dtsne.data._base.MAX_EXACT_NEIGHBORS", 100)
-    monkeypatch.setattr("dtsne._embed.MAX_DENSE", 100)
-    monkeypatch.setattr("dtsne._backend.CpuBackend.max_exact", 100)
     monkeypatch.setattr("joblib.cpu_count", lambda: 4)
     X = rng.normal(size=(1500, 5)) * rng.choice([1.0, 3.0], size=(1500, 1))
     one, three = (
-        DTSNE(perplexity=15.0, n_components=n_components, n_jobs=n_jobs).fit(X) for n_jobs in (1, 3)
+        fitted(
+            X,
+            perplexity=15.0,
+            n_components=n_components,
+            n_jobs=n_jobs,
+            max_dense=100,
+            max_exact=100,
+        )
+        for n_jobs in (1, 3)
     )
     assert one.n_calibrations_ > 0
     np.testing.assert_array_equal(one.embedding_, three.embedding_)
@@ -117,15 +124,15 @@ def test_same_bits_for_any_n_jobs_on_the_fast_path(rng, n_components, monkeypatc
 SCRIPT = """
 import hashlib, warnings
 import numpy as np
-import dtsne.data._base, dtsne._embed
-from dtsne import DTSNE
+import dtsne.data._base
+from dtsne import Config, embed
 warnings.simplefilter("ignore")
 X = np.random.default_rng(0).normal(size=(500, 6)) * np.geomspace(1, 3, 500)[:, None]
-digests = [hashlib.md5(DTSNE(perplexity=10.0, max_iter=90).fit_transform(X).tobytes())]
-dtsne.data._base.MAX_EXACT_NEIGHBORS = dtsne._embed.MAX_DENSE = 100
-dtsne._backend.CpuBackend.max_exact = 100
-digests.append(hashlib.md5(DTSNE(perplexity=10.0, max_iter=90).fit_transform(X).tobytes()))
-print([digest.hexdigest() for digest in digests])
+dtsne.data._base.MAX_EXACT_NEIGHBORS = 100
+few = Config(perplexity=10.0, max_iter=90)
+many = Config(perplexity=10.0, max_iter=90, max_dense=100, max_exact=100)
+maps = [embed(X, config).coordinates for config in (few, many)]
+print([hashlib.md5(one.tobytes()).hexdigest() for one in maps])
 """
 
 

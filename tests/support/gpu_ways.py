@@ -80,17 +80,17 @@ def going(way: str, *, without: tuple[str, ...] = _SEARCH) -> Iterator[torch.dev
     n_threads = torch.get_num_threads()
     torch.set_num_threads(1)
 
-    def interprets(_: torch.Tensor, kernels: str = "") -> bool:
+    def is_interpreted(kernels: str, _: torch.Tensor) -> bool:
         return not kernels.startswith(without)
 
     try:
         with pytest.MonkeyPatch.context() as patch:
             if is_slow(way):
                 _let_arrays_be_bounds_of_loops()
-                patch.setattr("dtsne.runtime._triton.runs_triton", interprets)
+                patch.setattr("dtsne.runtime._triton._is_for", is_interpreted)
                 for name in _UNDISPATCHED:
                     if hasattr(import_module(f"dtsne.{name}"), "runs_triton"):
-                        patch.setattr(f"dtsne.{name}.runs_triton", interprets)
+                        patch.setattr(f"dtsne.{name}.runs_triton", lambda _: True)
             # What is no number on a device is a warning of NumPy's in the interpreter.
             with np.errstate(all="ignore" if is_slow(way) else None):
                 yield torch.device("cuda" if way == "triton" and _HAS_GPU else "cpu")

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dtsne._backend import CpuBackend
+from dtsne._embed import check_data
 from dtsne.cli import _outputs
 from dtsne.cli._errors import user_errors
 from dtsne.cli._maps import JUDGED
@@ -62,7 +63,12 @@ def measure(
         )
     with open_threads(model.n_jobs) as threads:
         with user_errors():
-            prepared = CpuBackend().prepare(model._check_data(table.X), **model._preparation())
+            prepared = CpuBackend().prepare(
+                check_data(table.X, model.metric),
+                metric=model.metric,
+                n_pcs=model.n_pcs,
+                neighbors=model.neighbors,
+            )
         _log_reduction(table, model)
         known = Known.checked(len(found.Y), found.sigma, asked.perplexity)
         account = account_from(

@@ -19,49 +19,63 @@ import numpy as np
 
 from dtsne.affinity._base import DenseAffinities
 from dtsne.runtime._jit import compiled
-from dtsne.runtime._threads import for_rows
+from dtsne.runtime._threads import ONE_THREAD, Threads
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from dtsne.affinity._base import Affinities
-    from dtsne.runtime._typing import FloatArray
+    from dtsne.runtime._typing import FloatArray, IntArray
 
 # Beyond this many of the smallest scale, a map leaves float32 too few digits for its differences.
-_WIDEST_SINGLE = 1e5
+_MAX_SINGLE_EXTENT = 1e5
 # The bits of √½ as an integer: subtracting them splits a float64 into 2^e · m with √½ ≤ m < √2.
 _BITS_OF_ROOT_HALF = 0x3FE6A09E667F3BCD
 _LOG_2 = float(np.log(2.0))
 
 
-def attractive_forces(
-    affinities: Affinities, coordinates: FloatArray, scales: FloatArray
-) -> FloatArray:
-    """Σ_j p_ij γ_ij w_ij (y_i − y_j) for every point, from coordinates of shape (3, n)."""
+def attraction(
+    affinities: Affinities,
+    coordinates: FloatArray,
+    scales: FloatArray,
+    threads: Threads = ONE_THREAD,
+    *,
+    with_cost: bool = False,
+) -> tuple[FloatArray, float | None]:
+    """Attractive force on every point, and the attractive part of KL(P‖Q) if asked for.
+
+    Parameters
+    ----------
+    affinities : DenseAffinities or SparseAffinities
+    coordinates : ndarray of shape (3, n)
+        Unused axes are 0.
+    scales : ndarray of shape (n,)
+    threads : Threads
+    with_cost : bool
+
+    Returns
+    -------
+    forces : ndarray of shape (3, n)
+        Σ_j p_ij γ_ij w_ij (y_i − y_j).
+    cost : float or None
+        Σ_ij p_ij log(1/w_ij).
+    """
     points = _four_numbers(coordinates, scales, affinities)
     n = len(scales)
-    forces = np.empty(coordinates.shape, points.dtype)
     if isinstance(affinities, DenseAffinities):
-        for_rows(_dense_forces, n, affinities.values, points, forces)
+        sum_pairs: Callable[..., None] = _sum_dense
+        pairs: tuple[FloatArray | IntArray, ...] = (affinities.values, points)
     else:
-        for_rows(
-            _sparse_forces, n, affinities.row_starts, affinities.columns, affinities.values,
-            np.ascontiguousarray(points.T), forces,
+        sum_pairs = _sum_sparse
+        pairs = (
+            affinities.row_starts, affinities.columns, affinities.values,
+            np.ascontiguousarray(points.T),
         )  # fmt: skip
-    return 2.0 * forces.astype(np.float64)
-
-
-def attractive_cost(affinities: Affinities, coordinates: FloatArray, scales: FloatArray) -> float:
-    """Σ_ij p_ij log(1/w_ij)."""
-    points = _four_numbers(coordinates, scales, affinities)
-    n = len(scales)
-    costs = np.empty(n)
-    if isinstance(affinities, DenseAffinities):
-        for_rows(_dense_costs, n, affinities.values, points, costs)
-    else:
-        for_rows(
-            _sparse_costs, n, affinities.row_starts, affinities.columns, affinities.values,
-            np.ascontiguousarray(points.T), costs,
-        )  # fmt: skip
-    return float(costs.sum())
+    forces, costs = np.empty(coordinates.shape, points.dtype), np.empty(n)
+    threads.for_rows(sum_pairs, n, *pairs, forces, None)
+    if with_cost:
+        threads.for_rows(sum_pairs, n, *pairs, None, costs)
+    return 2.0 * forces.astype(np.float64), float(costs.sum()) if with_cost else None
 
 
 def _four_numbers(
@@ -70,7 +84,7 @@ def _four_numbers(
     """(2y, s) of every point, of shape (4, n)."""
     centred = coordinates - coordinates.mean(axis=1, keepdims=True)
     dtype = affinities.values.dtype
-    too_wide = np.abs(centred).max() > _WIDEST_SINGLE * scales.min()
+    too_wide = np.abs(centred).max() > _MAX_SINGLE_EXTENT * scales.min()
     if too_wide or isinstance(affinities, DenseAffinities):
         dtype = np.dtype(np.float64)
     points: FloatArray = np.vstack([2.0 * centred, scales]).astype(dtype)
@@ -93,65 +107,53 @@ def _log(x):  # type: ignore[no-untyped-def]
     return exponent * _LOG_2 + 2.0 * t * (1.0 + t2 * series)
 
 
+# Numba compiles a kernel for each kind of argument: what is None is not computed.
 @compiled()
-def _dense_forces(begin, end, values, points, forces):  # type: ignore[no-untyped-def]
+def _sum_dense(begin, end, values, points, forces, costs):  # type: ignore[no-untyped-def]
     q0, q1, q2, q3 = points[0], points[1], points[2], points[3]
     for i in range(begin, end):
         p = values[i]
         zero = q0.dtype.type(0)
-        f0, f1, f2 = zero, zero, zero
-        for j in range(len(q0)):
-            d0, d1, d2, d3 = q0[i] - q0[j], q1[i] - q1[j], q2[i] - q2[j], q3[i] + q3[j]
-            pull = p[j] / (d0 * d0 + d1 * d1 + d2 * d2 + d3 * d3)
-            f0 += pull * d0
-            f1 += pull * d1
-            f2 += pull * d2
-        forces[0, i], forces[1, i], forces[2, i] = f0, f1, f2
-
-
-@compiled()
-def _dense_costs(begin, end, values, points, costs):  # type: ignore[no-untyped-def]
-    q0, q1, q2, q3 = points[0], points[1], points[2], points[3]
-    for i in range(begin, end):
-        p = values[i]
-        cost = 0.0
+        f0, f1, f2, cost = zero, zero, zero, 0.0
         for j in range(len(q0)):
             d0, d1, d2, d3 = q0[i] - q0[j], q1[i] - q1[j], q2[i] - q2[j], q3[i] + q3[j]
             d3 *= d3
-            cost += p[j] * _log((d0 * d0 + d1 * d1 + d2 * d2 + d3) / d3)
-        costs[i] = cost
+            divisor = d0 * d0 + d1 * d1 + d2 * d2 + d3
+            if forces is not None:
+                pull = p[j] / divisor
+                f0 += pull * d0
+                f1 += pull * d1
+                f2 += pull * d2
+            if costs is not None:
+                cost += p[j] * _log(divisor / d3)
+        if forces is not None:
+            forces[0, i], forces[1, i], forces[2, i] = f0, f1, f2
+        if costs is not None:
+            costs[i] = cost
 
 
 @compiled()
-def _sparse_forces(begin, end, row_starts, columns, values, points, forces):  # type: ignore[no-untyped-def]
+def _sum_sparse(begin, end, row_starts, columns, values, points, forces, costs):  # type: ignore[no-untyped-def]
     for i in range(begin, end):
         q0, q1, q2, q3 = points[i, 0], points[i, 1], points[i, 2], points[i, 3]
         neighbors = columns[row_starts[i] : row_starts[i + 1]]
         p = values[row_starts[i] : row_starts[i + 1]]
         zero = points.dtype.type(0)
-        f0, f1, f2 = zero, zero, zero
-        for e in range(len(p)):
-            j = neighbors[e]
-            d0, d1, d2 = q0 - points[j, 0], q1 - points[j, 1], q2 - points[j, 2]
-            d3 = q3 + points[j, 3]
-            pull = p[e] / (d0 * d0 + d1 * d1 + d2 * d2 + d3 * d3)
-            f0 += pull * d0
-            f1 += pull * d1
-            f2 += pull * d2
-        forces[0, i], forces[1, i], forces[2, i] = f0, f1, f2
-
-
-@compiled()
-def _sparse_costs(begin, end, row_starts, columns, values, points, costs):  # type: ignore[no-untyped-def]
-    for i in range(begin, end):
-        q0, q1, q2, q3 = points[i, 0], points[i, 1], points[i, 2], points[i, 3]
-        neighbors = columns[row_starts[i] : row_starts[i + 1]]
-        p = values[row_starts[i] : row_starts[i + 1]]
-        cost = 0.0
+        f0, f1, f2, cost = zero, zero, zero, 0.0
         for e in range(len(p)):
             j = neighbors[e]
             d0, d1, d2 = q0 - points[j, 0], q1 - points[j, 1], q2 - points[j, 2]
             d3 = q3 + points[j, 3]
             d3 *= d3
-            cost += p[e] * _log((d0 * d0 + d1 * d1 + d2 * d2 + d3) / d3)
-        costs[i] = cost
+            divisor = d0 * d0 + d1 * d1 + d2 * d2 + d3
+            if forces is not None:
+                pull = p[e] / divisor
+                f0 += pull * d0
+                f1 += pull * d1
+                f2 += pull * d2
+            if costs is not None:
+                cost += p[e] * _log(divisor / d3)
+        if forces is not None:
+            forces[0, i], forces[1, i], forces[2, i] = f0, f1, f2
+        if costs is not None:
+            costs[i] = cost

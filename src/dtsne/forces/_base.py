@@ -1,108 +1,75 @@
-"""What the optimiser asks of an engine, and the engine of the CPU.
-
-With kernel scales s_i (1 for a typical point) the objective and its gradient are::
-
-    γ_ij = 4 / (s_i + s_j)²
-    w_ij = 1 / (1 + γ_ij ‖y_i − y_j‖²),     Z = Σ_{k≠l} w_kl,     q_ij = w_ij / Z
-    KL(P‖Q)  = Σ p_ij log p_ij + Σ p_ij log(1/w_ij) + log Z
-    ∂KL/∂y_i = 4 Σ_j (p_ij − q_ij) γ_ij w_ij (y_i − y_j)
-
-No engine keeps an n × n array of q or γ, and none lets the number of threads change a bit of the
-result: each row is summed by one thread in a fixed order, and rows are added up afterwards.
-"""
+"""What the descent asks of an engine."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Generic
 
-import numpy as np
-
-from dtsne.forces._attraction import attractive_cost, attractive_forces
-from dtsne.forces._exact import exact_repulsion
-from dtsne.runtime._timings import Timings
+from dtsne.forces._step import gradient_step
+from dtsne.runtime._typing import Array
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from dtsne._config import Rule
-    from dtsne.affinity._base import Affinities
-    from dtsne.optimize._descent import State
-    from dtsne.runtime._typing import FloatArray
-
-Repulsion: TypeAlias = "Callable[[FloatArray, FloatArray], tuple[FloatArray, float]]"
+    from dtsne.forces._step import Motion, StepSettings
 
 
 @dataclass(frozen=True)
-class Evaluation:
+class Evaluation(Generic[Array]):
     """Gradient of the (exaggerated) objective, and KL(P‖Q), never exaggerated, if asked for."""
 
-    gradient: Any  # of the kind of the map
+    gradient: Array
     kl: float | None
 
 
-class Engine(Protocol):
-    """Evaluates the objective for one P."""
+class Engine(ABC, Generic[Array]):
+    """Evaluates the objective for one P, and takes the steps of one descent.
 
+    With kernel scales s_i (1 for a typical point) the objective and its gradient are::
+
+        γ_ij = 4 / (s_i + s_j)²
+        w_ij = 1 / (1 + γ_ij ‖y_i − y_j‖²),     Z = Σ_{k≠l} w_kl,     q_ij = w_ij / Z
+        KL(P‖Q)  = Σ p_ij log p_ij + Σ p_ij log(1/w_ij) + log Z
+        ∂KL/∂y_i = 4 Σ_j (p_ij − q_ij) γ_ij w_ij (y_i − y_j)
+
+    No engine keeps an n × n array of q or γ, and none lets the number of threads change a bit of
+    the result: each row is summed by one thread in a fixed order, and rows are added up afterwards.
+
+    An `epoch` numbers the kernel scales: calls with the same one have the same scales. An engine
+    keeps what it made of them (plans, recordings) from call to call of an epoch. Without a number
+    nothing is kept.
+    """
+
+    @abstractmethod
     def evaluate(
         self,
-        embedding: FloatArray,
-        scales: FloatArray,
+        embedding: Array,
+        scales: Array,
         *,
+        epoch: int | None = None,
         exaggeration: float = 1.0,
         with_kl: bool = False,
-    ) -> Evaluation:
+    ) -> Evaluation[Array]:
         """Evaluate a map of shape (n, n_components) for kernel scales of shape (n,)."""
-        ...
 
+    def step(
+        self, motion: Motion[Array], scales: Array, gradient: Array, settings: StepSettings
+    ) -> Motion[Array]:
+        """Move the points once."""
+        return gradient_step(motion, scales, gradient, settings)
 
-@runtime_checkable
-class DeviceEngine(Engine, Protocol):
-    """An engine that knows quicker ways of what the descent does with its gradients."""
-
-    def moved(self, *state: Any, rule: Rule, momentum: float, step: float) -> Any:
-        """Do what :func:`dtsne.optimize._descent.moved` does."""
-        ...
-
-    def repeat(self, iterate: Callable[[State], State], state: State, n: int) -> State:
-        """Do n iterations from a state, which differ in nothing but the state."""
-        ...
-
-
-class CpuEngine:
-    """Attraction over the pairs of P, and any kind of repulsion, added up in float64."""
-
-    def __init__(
+    def run(
         self,
-        affinities: Affinities,
-        repulsion: Repulsion = exact_repulsion,
-        timings: Timings | None = None,
-    ) -> None:
-        self._affinities = affinities
-        self._repulsion = repulsion
-        self._timings = Timings() if timings is None else timings
-        self._negative_entropy = affinities.negative_entropy
-
-    def evaluate(
-        self,
-        embedding: FloatArray,
-        scales: FloatArray,
+        n: int,
+        motion: Motion[Array],
+        scales: Array,
+        settings: StepSettings,
         *,
-        exaggeration: float = 1.0,
-        with_kl: bool = False,
-    ) -> Evaluation:
-        """See :class:`Engine`."""
-        n, n_components = embedding.shape
-        coordinates = np.zeros((3, n))
-        coordinates[:n_components] = embedding.T
-        with self._timings.phase("attraction"):
-            attraction = attractive_forces(self._affinities, coordinates, scales)
-        with self._timings.phase("repulsion"):
-            repulsion, normaliser = self._repulsion(coordinates, scales)
-        forces = exaggeration * attraction - repulsion / normaliser
-        kl = None
-        if with_kl:
-            with self._timings.phase("attraction"):
-                cost = attractive_cost(self._affinities, coordinates, scales)
-            kl = self._negative_entropy + cost + float(np.log(normaliser))
-        return Evaluation(4.0 * forces[:n_components].T, kl)
+        epoch: int | None = None,
+    ) -> Motion[Array]:
+        """Evaluate and move n times, with the same scales and numbers."""
+        for _ in range(n):
+            found = self.evaluate(
+                motion.embedding, scales, epoch=epoch, exaggeration=settings.exaggeration
+            )
+            motion = self.step(motion, scales, found.gradient, settings)
+        return motion

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dtsne.runtime._jit import compiled
-from dtsne.runtime._threads import for_rows
+from dtsne.runtime._threads import ONE_THREAD, Threads
 
 if TYPE_CHECKING:
     from dtsne.runtime._typing import FloatArray, IntArray
 
 
-def exact_repulsion(coordinates: FloatArray, scales: FloatArray) -> tuple[FloatArray, float]:
+def exact_repulsion(
+    coordinates: FloatArray, scales: FloatArray, threads: Threads = ONE_THREAD
+) -> tuple[FloatArray, float]:
     """Push every point away from all others.
 
     Parameters
@@ -21,6 +23,7 @@ def exact_repulsion(coordinates: FloatArray, scales: FloatArray) -> tuple[FloatA
     coordinates : ndarray of shape (3, n)
         See :mod:`dtsne.forces._attraction`.
     scales : ndarray of shape (n,)
+    threads : Threads
 
     Returns
     -------
@@ -29,17 +32,19 @@ def exact_repulsion(coordinates: FloatArray, scales: FloatArray) -> tuple[FloatA
     normaliser : float
         Z = Σ_{i≠j} w_ij.
     """
-    forces, sums = repulsion_of_rows(np.arange(len(scales)), coordinates, scales)
+    forces, sums = repulsion_of_rows(np.arange(len(scales)), coordinates, scales, threads)
     return forces, float(sums.sum())
 
 
 def repulsion_of_rows(
-    rows: IntArray, coordinates: FloatArray, scales: FloatArray
+    rows: IntArray, coordinates: FloatArray, scales: FloatArray, threads: Threads = ONE_THREAD
 ) -> tuple[FloatArray, FloatArray]:
     """Force on some of the points, of shape (3, len(rows)), and their shares Σ_j w_ij of Z."""
     forces = np.empty((3, len(rows)))
     sums = np.empty(len(rows))
-    for_rows(_sum_over_pairs, len(rows), rows, coordinates, scales, forces, sums, least=16)
+    threads.for_rows(
+        _sum_over_pairs, len(rows), rows, coordinates, scales, forces, sums, min_rows=16
+    )
     return forces, sums
 
 

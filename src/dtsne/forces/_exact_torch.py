@@ -21,6 +21,13 @@ if TYPE_CHECKING:
 _PAIRS_AT_ONCE = 2**23
 
 
+def four_numbers(centred: Tensor, scales: Tensor) -> Tensor:
+    """(2y, s) of every point, side by side, of shape (n, 4); unused axes are 0."""
+    n, n_axes = centred.shape
+    unused = [centred.new_zeros((n, 3 - n_axes))] if n_axes < 3 else []
+    return torch.cat([2.0 * centred, *unused, scales[:, None]], dim=1)
+
+
 def _is_single(points: Tensor, *_: object, **__: object) -> bool:
     return points.dtype == torch.float32
 

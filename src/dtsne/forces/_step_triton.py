@@ -1,4 +1,4 @@
-"""A step of the descent in three launches, by Triton; see :func:`dtsne.optimize._descent.moved`."""
+"""A step of the descent in three launches, by Triton; see `_step`."""
 
 # mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators
 # mypy: disable-error-code="import-untyped,import-not-found"
@@ -11,28 +11,21 @@ import torch
 import triton
 import triton.language as tl
 
-from dtsne.optimize._descent import GAIN_RULE, LONGEST_STEP
+from dtsne.forces._step import GAIN_RULE, MAX_STEP, Motion
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from dtsne._config import Rule
+    from dtsne.forces._step import StepSettings
 
 _BLOCK = 512
 
 
-def moved(
-    embedding: Tensor,
-    velocity: Tensor,
-    gains: Tensor,
-    scales: Tensor,
-    gradient: Tensor,
-    *,
-    rule: Rule,  # noqa: ARG001 (a scaled one with gains)
-    momentum: float,
-    step: float,
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Return where the points are next, and their velocities and gains."""
+def gradient_step(
+    motion: Motion[Tensor], scales: Tensor, gradient: Tensor, settings: StepSettings
+) -> Motion[Tensor]:
+    """See :func:`dtsne.forces._step.gradient_step`; for scaled steps with gains."""
+    embedding = motion.embedding
     n, n_axes = embedding.shape
     # Row by row, as the kernels write, whatever the strides of what came in.
     ahead, faster, stronger = (
@@ -41,14 +34,15 @@ def moved(
     n_blocks = triton.cdiv(n, _BLOCK)
     sums = torch.empty((n_axes, n_blocks), dtype=embedding.dtype, device=embedding.device)
     _push[(n_blocks,)](
-        velocity.contiguous(), gains.contiguous(), scales, gradient.contiguous(), faster, stronger,
-        sums, n, n_blocks, momentum, step, *GAIN_RULE, LONGEST_STEP, AXES=n_axes, BLOCK=_BLOCK,
+        motion.velocity.contiguous(), motion.gains.contiguous(), scales, gradient.contiguous(),
+        faster, stronger, sums, n, n_blocks, settings.momentum, settings.learning_rate,
+        *GAIN_RULE, MAX_STEP, AXES=n_axes, BLOCK=_BLOCK,
     )  # fmt: skip
     total = sums.sum(dim=1)
     _move[(n_blocks,)](
         embedding.contiguous(), faster, total, ahead, n, AXES=n_axes, BLOCK=_BLOCK
     )  # fmt: skip
-    return ahead, faster, stronger
+    return Motion(ahead, faster, stronger)
 
 
 @triton.jit

@@ -16,12 +16,13 @@ docs/optimiser.md compares the ways to do all this.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dtsne.optimize._radii import neighbor_radii
 from dtsne.runtime._arrays import copy_of, median, namespace_of
+from dtsne.runtime._threads import ONE_THREAD, Threads
 
 if TYPE_CHECKING:
     from dtsne._config import CalibrationPlan
@@ -93,13 +94,10 @@ class Calibration:
         adjusted: FloatArray = xp.exp(bounded - median(bounded) + unit)
         return adjusted
 
-    def log_radii_in(self, embedding: Any) -> FloatArray:
+    def log_radii_in(self, embedding: FloatArray, threads: Threads = ONE_THREAD) -> FloatArray:
         """Find the radii in a map, as `log_radii` has those of the data."""
         xp = namespace_of(embedding)
-        find: Any = neighbor_radii
-        if xp is not np:
-            from dtsne.optimize._radii_torch import neighbor_radii as find
-        radii = find(embedding, self.ks)
+        radii = neighbor_radii(embedding, self.ks, threads)
         stacked: FloatArray = xp.stack([_centred_log(of_k) for of_k in radii])
         return stacked
 

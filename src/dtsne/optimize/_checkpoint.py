@@ -11,6 +11,7 @@ import logging
 import pickle
 import zipfile
 import zlib
+from abc import ABC, abstractmethod
 from contextlib import suppress
 from dataclasses import fields, is_dataclass, replace
 from functools import partial
@@ -29,7 +30,9 @@ from dtsne.runtime._kinds import is_tensor
 from dtsne.runtime._logging import warn
 
 if TYPE_CHECKING:
-    from dtsne._estimator import DTSNE
+    from os import PathLike
+
+    from dtsne._config import Config
     from dtsne.data._base import Data
     from dtsne.optimize._descent import State
     from dtsne.runtime._typing import FloatArray
@@ -43,43 +46,49 @@ _STORED = (
     "identity", "iteration", "embedding", "velocity", "gains", "scales",
     "log_radii", "n_calibrated", "previous_kl", "history",
 )  # fmt: skip
-# Parameters that change no bit of the result, or (a callback) only where it ends.
-_WITHOUT_EFFECT = {"callback", "checkpoint", "n_jobs", "verbose"}
+# What changes no bit of the result.
+_WITHOUT_EFFECT = {"n_jobs", "verbose", "checkpoint_every"}
 _UNREADABLE = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error)
 
 
-def open_checkpoints(model: DTSNE, data: Data) -> NoCheckpoints:
-    """Return where a fit is to be kept, once it is clear that the file can be used."""
-    if model.checkpoint is None:
-        return NoCheckpoints()
-    parameters = model.get_params(deep=False).items()
-    identity = identity_of(
-        data,
-        **{name: value for name, value in parameters if name not in _WITHOUT_EFFECT},
-        rule=model._rules[model.optimizer],
-        plan=model._calibration_plan,
-    )
-    return CheckpointFile(Path(model.checkpoint), identity, model._checkpoint_every)
+class CheckpointStore(ABC):
+    """Where the state of a descent is saved, to be resumed."""
+
+    @abstractmethod
+    def resume(self, state: State) -> tuple[State, History]:
+        """Return the saved state and the history until there; without one, the state itself."""
+
+    @abstractmethod
+    def keep(self, state: State, history: History) -> None:
+        """Save the state, unless that was done a short time ago."""
+
+    @abstractmethod
+    def write(self, state: State, history: History) -> None:
+        """Save the state."""
+
+    @abstractmethod
+    def remove(self) -> None:
+        """Remove what a fit that succeeded has saved."""
 
 
-class NoCheckpoints:
-    """Those of a fit that was given no file: nothing is kept."""
+class NoCheckpoints(CheckpointStore):
+    """Saves nothing."""
 
     def resume(self, state: State) -> tuple[State, History]:
-        """Return where to go on, and the history until there; from the start, without a file."""
+        """Begin at the start."""
         return state, []
 
     def keep(self, state: State, history: History) -> None:
-        """Write the file, unless that was done a short time ago."""
+        """Do nothing."""
 
     def write(self, state: State, history: History) -> None:
-        """Write the file."""
+        """Do nothing."""
 
     def remove(self) -> None:
-        """Remove the file of a fit that succeeded."""
+        """Do nothing."""
 
 
-class CheckpointFile(NoCheckpoints):
+class CheckpointFile(CheckpointStore):
     """A file, written at most once in so many seconds; refused at once if it cannot be used."""
 
     def __init__(self, path: Path, identity: dict[str, str], seconds_between: float) -> None:
@@ -91,7 +100,7 @@ class CheckpointFile(NoCheckpoints):
         check_writable(path)
 
     def resume(self, state: State) -> tuple[State, History]:
-        """See :class:`NoCheckpoints`."""
+        """See :class:`CheckpointStore`."""
         if self._found is None:
             return state, []
         state, history = _from_arrays(self._found, state)
@@ -100,7 +109,7 @@ class CheckpointFile(NoCheckpoints):
         return state, history
 
     def keep(self, state: State, history: History) -> None:
-        """See :class:`NoCheckpoints`."""
+        """See :class:`CheckpointStore`."""
         if self._written is None:  # the clock starts with the descent
             self._written = monotonic()
         elif monotonic() - self._written >= self._seconds_between:
@@ -117,7 +126,7 @@ class CheckpointFile(NoCheckpoints):
         self._written = monotonic()
 
     def remove(self) -> None:
-        """See :class:`NoCheckpoints`."""
+        """See :class:`CheckpointStore`."""
         with suppress(OSError):  # one that stays leads to the same map again
             self._path.unlink()
 
@@ -147,11 +156,21 @@ class CheckpointFile(NoCheckpoints):
         return arrays
 
 
-def identity_of(data: Data, **parameters: Any) -> dict[str, str]:
-    """Say in short, for the data and each parameter, what it is."""
-    described = {name: _described(value) for name, value in parameters.items()}
+def open_checkpoints(
+    path: str | PathLike[str] | None, config: Config, data: Data
+) -> CheckpointStore:
+    """Return where a fit is saved, once it is clear that the file can be used."""
+    if path is None:
+        return NoCheckpoints()
+    return CheckpointFile(Path(path), identity_of(data, config), config.checkpoint_every)
+
+
+def identity_of(data: Data, config: Config) -> dict[str, str]:
+    """Describe the data and each setting that has an effect, in short."""
+    settings = {field.name: getattr(config, field.name) for field in fields(config)}
+    settings["rule"] = config.resolved_rule
     return {
-        **described,
+        **{name: _described(v) for name, v in settings.items() if name not in _WITHOUT_EFFECT},
         "data": _described(data),
         "version of dtsne": __version__,
     }

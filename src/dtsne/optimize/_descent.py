@@ -14,8 +14,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from dtsne.forces._base import DeviceEngine
+from dtsne.forces._step import Motion, StepSettings
 from dtsne.runtime._arrays import namespace_of
+from dtsne.runtime._threads import ONE_THREAD, Threads
 from dtsne.runtime._timings import Timings
 
 if TYPE_CHECKING:
@@ -28,10 +29,6 @@ if TYPE_CHECKING:
 
 # KL is taken, and everything that depends on it decided, once in so many iterations.
 CHECK_EVERY = 10
-# What is added to a gain, what it is multiplied by, and its range.
-GAIN_RULE = 0.2, 0.8, 0.01, 10.0
-# A step longer than this many kernel scales is cut: it would leave the region its gradient is for.
-LONGEST_STEP = 5.0
 _N_EXAGGERATED = 40
 # Points that are all alike can be drawn perfectly; relative to a KL of 0 nothing ever settles.
 _SMALL_KL = 1e-3
@@ -54,6 +51,12 @@ class Schedule:
             return 1.0
         return self.exaggeration + (1.0 - self.exaggeration) * iteration / _N_EXAGGERATED
 
+    def settings_at(self, iteration: int, rule: Rule) -> StepSettings:
+        """Return the numbers of an iteration."""
+        exaggeration = self.exaggeration_at(iteration)
+        momentum = rule.early_momentum if iteration < rule.n_early else rule.momentum
+        return StepSettings(rule, momentum, self.learning_rate / exaggeration, exaggeration)
+
     def expected_end(self, iteration: int = 0) -> int:
         """Guess at which iteration the descent will end, having come as far as this one."""
         if self.tol == 0:
@@ -73,6 +76,11 @@ class State:
     calibration: Calibration | None
     n_calibrated: int  # rounds of calibration so far; KL compares only within one of them
     previous_kl: float | None  # at the last check, if it can be compared with
+
+    @property
+    def motion(self) -> Motion[Any]:
+        """Where the points are, and how they move."""
+        return Motion(self.embedding, self.velocity, self.gains)
 
     @classmethod
     def at_start(
@@ -100,11 +108,12 @@ class Checkpoint:
 
 
 def descend(
-    engine: Engine,
+    engine: Engine[Any],
     state: State,
     rule: Rule,
     schedule: Schedule,
     timings: Timings | None = None,
+    threads: Threads = ONE_THREAD,
 ) -> Iterator[Checkpoint]:
     """Minimise KL(P‖Q), handing out a checkpoint every few iterations and at the end.
 
@@ -120,6 +129,7 @@ def descend(
         found = engine.evaluate(
             state.embedding,
             state.scales,
+            epoch=state.n_calibrated,
             exaggeration=schedule.exaggeration_at(iteration),
             with_kl=at_end or iteration % CHECK_EVERY == 0,
         )
@@ -133,26 +143,34 @@ def descend(
             calibration = state.calibration
             if calibration is not None and calibration.is_due(state.n_calibrated, relative_change):
                 with timings.phase("calibration"):
-                    state = _calibrate(state, calibration)
-                found = engine.evaluate(state.embedding, state.scales)
-        state = _step(engine, state, found.gradient, rule, schedule)
+                    state = _calibrate(state, calibration, threads)
+                found = engine.evaluate(state.embedding, state.scales, epoch=state.n_calibrated)
+        settings = schedule.settings_at(iteration, rule)
+        state = _moved(1, state, engine.step(state.motion, state.scales, found.gradient, settings))
         state = _until_check(engine, state, rule, schedule)
 
 
-def _until_check(engine: Engine, state: State, rule: Rule, schedule: Schedule) -> State:
-    """Do the iterations up to the next check, of which an engine may do many alike at once."""
-
-    def iterate(state: State) -> State:
-        exaggeration = schedule.exaggeration_at(state.iteration)
-        found = engine.evaluate(state.embedding, state.scales, exaggeration=exaggeration)
-        return _step(engine, state, found.gradient, rule, schedule)
-
-    n = min(-state.iteration % CHECK_EVERY, schedule.max_iter - state.iteration)
-    if isinstance(engine, DeviceEngine) and state.iteration >= max(_N_EXAGGERATED, rule.n_early):
-        return engine.repeat(iterate, state, n)
-    for _ in range(n):
-        state = iterate(state)
+def _until_check(engine: Engine[Any], state: State, rule: Rule, schedule: Schedule) -> State:
+    """Do the iterations up to the next check: many at once where they have the same numbers."""
+    end = min(state.iteration + -state.iteration % CHECK_EVERY, schedule.max_iter)
+    while state.iteration < end:
+        alike = state.iteration >= max(_N_EXAGGERATED, rule.n_early)
+        n = end - state.iteration if alike else 1
+        settings = schedule.settings_at(state.iteration, rule)
+        motion = engine.run(n, state.motion, state.scales, settings, epoch=state.n_calibrated)
+        state = _moved(n, state, motion)
     return state
+
+
+def _moved(n: int, state: State, motion: Motion[Any]) -> State:
+    """Return the state after n iterations."""
+    return replace(
+        state,
+        iteration=state.iteration + n,
+        embedding=motion.embedding,
+        velocity=motion.velocity,
+        gains=motion.gains,
+    )
 
 
 def _relative_change(state: State, kl: float) -> float:
@@ -163,8 +181,8 @@ def _relative_change(state: State, kl: float) -> float:
     return change / max(kl, _SMALL_KL)
 
 
-def _calibrate(state: State, calibration: Calibration) -> State:
-    in_map = calibration.log_radii_in(state.embedding)
+def _calibrate(state: State, calibration: Calibration, threads: Threads) -> State:
+    in_map = calibration.log_radii_in(state.embedding, threads)
     if state.n_calibrated == 0:
         calibration = calibration.following(in_map)
     return replace(
@@ -175,51 +193,3 @@ def _calibrate(state: State, calibration: Calibration) -> State:
         n_calibrated=state.n_calibrated + 1,
         previous_kl=None,  # of another objective
     )
-
-
-def _step(engine: Engine, state: State, gradient: Any, rule: Rule, schedule: Schedule) -> State:
-    move = engine.moved if isinstance(engine, DeviceEngine) else moved
-    embedding, velocity, gains = move(
-        state.embedding,
-        state.velocity,
-        state.gains,
-        state.scales,
-        gradient,
-        rule=rule,
-        momentum=rule.early_momentum if state.iteration < rule.n_early else rule.momentum,
-        step=schedule.learning_rate / schedule.exaggeration_at(state.iteration),
-    )
-    return replace(
-        state,
-        iteration=state.iteration + 1,
-        embedding=embedding,
-        velocity=velocity,
-        gains=gains,
-    )
-
-
-def moved(
-    embedding: Any,
-    velocity: Any,
-    gains: Any,
-    scales: Any,
-    gradient: Any,
-    *,
-    rule: Rule,
-    momentum: float,
-    step: float,
-) -> tuple[Any, Any, Any]:
-    """Return where the points are after a step, and their velocities and gains."""
-    xp = namespace_of(gradient)
-    own_scale = scales[:, None] if rule.scaled else 1.0
-    if rule.gains:
-        added, decay, least, most = GAIN_RULE
-        gains = xp.where(velocity * gradient < 0, gains + added, gains * decay).clip(least, most)
-    velocity = momentum * velocity - step * own_scale**2 * gains * gradient
-    if rule.scaled:
-        length = xp.sqrt((velocity**2).sum(axis=1, keepdims=True))
-        longest = LONGEST_STEP * own_scale
-        velocity *= longest / xp.maximum(length, longest)
-        # Forces cancel; steps of different size do not, and the map as a whole would wander off.
-        velocity -= velocity.mean(axis=0)
-    return embedding + velocity, velocity, gains

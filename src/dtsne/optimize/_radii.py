@@ -13,33 +13,54 @@ import numpy as np
 
 from dtsne.forces.fft._cells import BORDER, sort_into_cells
 from dtsne.runtime._jit import compiled
-from dtsne.runtime._threads import current_n_threads, for_rows
+from dtsne.runtime._threads import ONE_THREAD, Threads
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dtsne.runtime._typing import FloatArray
+    from dtsne.runtime._typing import Array, FloatArray
 
 _POINTS_PER_CELL = 1.0
 # A map of which most points lie in few of the cells is better left to a tree.
-_MOST_CROWDED = 500.0
+_MAX_CROWDING = 500.0
 
 
-def neighbor_radii(embedding: FloatArray, ks: Sequence[int]) -> FloatArray:
-    """Distance of each point to its k-th nearest other, for ascending ks below n: (len(ks), n)."""
+def neighbor_radii(embedding: Array, ks: Sequence[int], threads: Threads = ONE_THREAD) -> Array:
+    """Distance of each point to its k-th nearest other.
+
+    Parameters
+    ----------
+    embedding : ndarray or Tensor of shape (n, axes)
+    ks : sequence of int
+        Ascending, and less than n.
+    threads : Threads
+        For an ndarray.
+
+    Returns
+    -------
+    ndarray or Tensor of shape (len(ks), n)
+    """
+    if isinstance(embedding, np.ndarray):
+        return _radii_by_cells(embedding, ks, threads)
+    from dtsne.optimize._radii_torch import neighbor_radii as radii_on_device
+
+    return radii_on_device(embedding, ks)
+
+
+def _radii_by_cells(embedding: FloatArray, ks: Sequence[int], threads: Threads) -> FloatArray:
     n, n_axes = embedding.shape
     origin = embedding.min(axis=0)
     extent = embedding.max(axis=0) - origin
     if not extent.all():
-        return _radii_by_tree(embedding, ks)
+        return _radii_by_tree(embedding, ks, threads)
     log_volume = float(np.log(extent).sum()) + np.log(_POINTS_PER_CELL / n)
     width = float(np.exp(log_volume / n_axes))
     if (extent > width * n).any():  # so flat that there would be many cells without points
-        return _radii_by_tree(embedding, ks)
+        return _radii_by_tree(embedding, ks, threads)
     cells = sort_into_cells(embedding.T, origin, width)
     in_cell = np.diff(cells.starts)
-    if (in_cell.astype(float) ** 2).sum() > _MOST_CROWDED * n or in_cell.max() > n / 2:
-        return _radii_by_tree(embedding, ks)
+    if (in_cell.astype(float) ** 2).sum() > _MAX_CROWDING * n or in_cell.max() > n / 2:
+        return _radii_by_tree(embedding, ks, threads)
     points = np.zeros((3, n))
     points[:n_axes] = ((embedding - origin) / width).T[:, cells.order]
     counts = np.ones(3, np.int64)
@@ -49,18 +70,20 @@ def neighbor_radii(embedding: FloatArray, ks: Sequence[int]) -> FloatArray:
     for axis in range(3):
         np.cumsum(up_to, axis=axis, out=up_to)
     found = np.empty((len(ks), n))
-    for_rows(_search, n, points, n_axes, BORDER, cells.starts, up_to, np.array(ks, np.int64), found)
+    threads.for_rows(
+        _search, n, points, n_axes, BORDER, cells.starts, up_to, np.array(ks, np.int64), found
+    )
     radii = np.empty_like(found)
     radii[:, cells.order] = width * found
     return radii
 
 
-def _radii_by_tree(embedding: FloatArray, ks: Sequence[int]) -> FloatArray:
+def _radii_by_tree(embedding: FloatArray, ks: Sequence[int], threads: Threads) -> FloatArray:
     from scipy.spatial import cKDTree
 
     # The nearest is the point itself, at 0: ks count from the next one on.
     beyond_itself = [k + 1 for k in ks]
-    radii, _ = cKDTree(embedding).query(embedding, k=beyond_itself, workers=current_n_threads())
+    radii, _ = cKDTree(embedding).query(embedding, k=beyond_itself, workers=threads.number)
     return np.ascontiguousarray(radii.T)
 
 

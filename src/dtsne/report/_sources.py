@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from dtsne._embedding import Lists
+    from dtsne._embedding import NeighborLists
     from dtsne.data._base import Data
     from dtsne.runtime._typing import FloatArray, IntArray
 
@@ -89,7 +89,7 @@ def source_of(
     map_: FloatArray,
     *,
     of_metric: bool = True,
-    lists: Lists | None = None,
+    lists: NeighborLists | None = None,
     n_searched: int = 1,
 ) -> Source:
     """Take data that the method has prepared, and a map with a row for each of its points.
@@ -177,7 +177,7 @@ def _from_metric(X: Any, map_: FloatArray, metric: str, neighbors: Any) -> Sourc
 
 
 def _search_in(
-    data: Data, k: int, *, lists: Lists | None = None, least: int = 1
+    data: Data, k: int, *, lists: NeighborLists | None = None, least: int = 1
 ) -> tuple[IntArray, FloatArray, float]:
     known = None if lists is None else lists.nearest(k)
     if known is None:

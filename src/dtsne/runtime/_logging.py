@@ -25,7 +25,8 @@ def warn(message: str | Warning, category: type[Warning] = UserWarning) -> None:
         frame = frame.f_back
         level += 1
     _clear_line()
-    warnings.warn(message, category, stacklevel=level)
+    kind = category if isinstance(message, str) else type(message)
+    warnings.warn(message, kind, stacklevel=level)
 
 
 def _package(namespace: dict[str, object]) -> str:

@@ -44,7 +44,7 @@ def dispatch(
 
         @wraps(plain)
         def dispatched(*args: P.args, **named: P.kwargs) -> T:
-            if runs_triton(_first_tensor(args), module) and (when is None or when(*args, **named)):
+            if _is_for(module, _first_tensor(args)) and (when is None or when(*args, **named)):
                 return twin()(*args, **named)
             return plain(*args, **named)
 
@@ -53,8 +53,13 @@ def dispatch(
     return decorate
 
 
-def runs_triton(tensor: Tensor, kernels: str = "") -> bool:  # noqa: ARG001 (tests look at it)
-    """Whether kernels in Triton, of some module, can work on a tensor."""
+def _is_for(kernels: str, tensor: Tensor) -> bool:  # noqa: ARG001
+    """Whether to use the kernels of a module; tests replace it to have them interpreted."""
+    return runs_triton(tensor)
+
+
+def runs_triton(tensor: Tensor) -> bool:
+    """Whether kernels in Triton can work on a tensor."""
     return tensor.is_cuda and has_triton() and _knows_instructions(tensor.device.index)
 
 

@@ -17,3 +17,4 @@ BoolArray: TypeAlias = npt.NDArray[np.bool_]
 # One code for numpy and PyTorch: what comes in as one comes out as the same.
 Array = TypeVar("Array", FloatArray, "Tensor")
 AnyArray: TypeAlias = "FloatArray | Tensor"
+HostArray: TypeAlias = npt.NDArray[Any]  # of any numbers

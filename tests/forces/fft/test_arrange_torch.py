@@ -1,14 +1,10 @@
-"""Points into the order of their cells and back, and a step of the descent: kernels and twins."""
+"""Points into the order of their cells and back: kernels and twins."""
 
 import numpy as np
 import pytest
 from gpu_ways import both_ways, going
 
-from dtsne._config import SCALED
-from dtsne.optimize._descent import moved
-
 torch = pytest.importorskip("torch")
-from dtsne.forces._step_torch import moved as moved_on_device  # noqa: E402
 
 N = 300
 
@@ -62,23 +58,3 @@ def test_parts_are_joined_in_the_order_of_the_map(way, has_near):
         else:
             expected[:, 3] -= 1.0
         np.testing.assert_allclose(found.cpu()[order.cpu()], expected, rtol=1e-4, atol=1e-5)
-
-
-@both_ways
-@pytest.mark.parametrize("n_axes", [1, 2, 3])
-def test_a_step_is_that_of_numpy(way, n_axes):
-    with going(way) as device:
-        _, tensor = drawn(n_axes, device, torch.float64)
-        given = [tensor(N, n_axes) for _ in range(2)]
-        gains, scales = tensor(N, n_axes).abs() + 0.01, tensor(N).abs() + 0.1
-        gradient = tensor(N, n_axes)
-        arrays = [*given, gains, scales, gradient]
-        numbers = {"rule": SCALED, "momentum": 0.9, "step": 0.7}
-        expected = moved(*(array.cpu().numpy() for array in arrays), **numbers)
-        # As pandas has them.
-        by_columns = [array.t().contiguous().t() for array in arrays]
-        for in_memory in (arrays, by_columns):
-            found = moved_on_device(*in_memory, **numbers)
-            for array, other in zip(found, expected, strict=True):
-                np.testing.assert_allclose(array.cpu(), other, rtol=1e-6, atol=1e-7)
-            assert abs(float(found[1].mean())) < 1e-12

@@ -10,7 +10,8 @@ from dtsne.forces.fft import _cells
 from dtsne.forces.fft._cells import BORDER
 from dtsne.forces.fft._cells_torch import count_cells, sort_into_cells
 from dtsne.forces.fft._near_torch import sum_near
-from dtsne.forces.fft._repulsion import _near
+from dtsne.forces.fft._repulsion import sum_near_pairs
+from dtsne.runtime._threads import ONE_THREAD
 
 
 def by_cpu(points, scales, cutoff):
@@ -20,7 +21,7 @@ def by_cpu(points, scales, cutoff):
     padded = np.zeros((3, len(points)))
     padded[: points.shape[1]] = (points - origin).T[:, cells.order]
     found = np.empty((len(points), 4))
-    found[cells.order] = _near(cutoff, padded, scales[cells.order], cells).T
+    found[cells.order] = sum_near_pairs(cutoff, padded, scales[cells.order], cells, ONE_THREAD).T
     return found
 
 

@@ -13,7 +13,7 @@ from dtsne.forces._exact import exact_repulsion
 from dtsne.forces.fft._cells import BORDER
 from dtsne.forces.fft._repulsion import FftRepulsion
 from dtsne.quality import density_correlation
-from dtsne.runtime._threads import limited_threads
+from dtsne.runtime._threads import Threads
 
 
 def padded(points: np.ndarray) -> np.ndarray:
@@ -87,7 +87,7 @@ def test_plan_has_a_limit_of_memory(rng):
     points = np.vstack([rng.normal(size=(3000, 3)), [[3000.0, 0.0, 3000.0]]])
     repulsion = FftRepulsion(3, 0.01)
     repulsion(padded(points), np.full(3001, 0.3))
-    assert repulsion._plan.spectra.nbytes < 2**30
+    assert repulsion.plan.spectra.nbytes < 2**30
 
 
 def test_diverging_descent_is_an_error_here_too(rng):
@@ -100,17 +100,30 @@ def test_plan_is_kept_and_renewed(rng):
     repulsion = FftRepulsion(2, 0.01)
     scales = np.exp(0.3 * rng.normal(size=1000))
     points = 10 * rng.normal(size=(1000, 2))
-    repulsion(padded(points), scales)
-    plan = repulsion._plan
-    repulsion(padded(1.01 * points), scales)
-    assert repulsion._plan is plan
+    repulsion(padded(points), scales, epoch=0)
+    plan = repulsion.plan
+    # The number of the scales counts, not the array that they are in.
+    repulsion(padded(1.01 * points), scales.copy(), epoch=0)
+    assert repulsion.plan is plan
     # A map that outgrows the grid, and other scales, need another plan; results stay right.
-    for y, s in [(30 * points, scales), (30 * points, 2 * scales)]:
-        forces, _ = repulsion(padded(y), s)
-        assert repulsion._plan is not plan
+    for y, s, epoch in [(30 * points, scales, 0), (30 * points, 2 * scales, 1)]:
+        forces, _ = repulsion(padded(y), s, epoch=epoch)
+        assert repulsion.plan is not plan
         expected, _ = exact_repulsion(padded(y), s)
         assert np.linalg.norm(forces - expected) < 0.01 * np.linalg.norm(expected)
-        plan = repulsion._plan
+        plan = repulsion.plan
+
+
+def test_scales_without_a_number_are_new_ones_in_every_call(rng):
+    """Also in the same memory: a plan of others would be wrong without a word."""
+    repulsion = FftRepulsion(2, 0.01)
+    scales = np.exp(0.3 * rng.normal(size=1000))
+    points = padded(10 * rng.normal(size=(1000, 2)))
+    for _ in range(3):
+        found, _ = repulsion(points, scales)
+        expected, _ = exact_repulsion(points, scales)
+        assert np.linalg.norm(found - expected) < 0.01 * np.linalg.norm(expected)
+        scales *= rng.uniform(0.2, 5.0, size=1000)
 
 
 @pytest.mark.parametrize("n_axes", [1, 2, 3])
@@ -121,8 +134,8 @@ def test_same_bits_for_any_number_of_threads(rng, n_axes, extent, refinement):
     scales = np.exp(0.4 * rng.normal(size=3000))
     results = []
     for n_threads in (1, 3):
-        with limited_threads(n_threads):
-            repulsion = FftRepulsion(n_axes, 0.1)
+        with Threads(n_threads) as threads:
+            repulsion = FftRepulsion(n_axes, 0.1, threads)
             repulsion._refinement = refinement
             results.append(repulsion(points, scales))
     np.testing.assert_array_equal(results[0][0], results[1][0])
@@ -162,7 +175,7 @@ def test_bands_of_every_plan_are_wide_enough_to_be_spread_at_once(rng):
         repulsion = FftRepulsion(n_axes, tolerance)
         repulsion._refinement = 0.4
         repulsion(padded(clustered(rng, 1000, n_axes, extent)), np.ones(1000))
-        assert repulsion._plan.cell_width * BORDER > 2 * repulsion._plan.spacing
+        assert repulsion.plan.cell_width * BORDER > 2 * repulsion.plan.spacing
 
 
 def test_missed_tolerance_is_said(rng, monkeypatch):

@@ -123,8 +123,8 @@ class PlannedRepulsion(ABC):
         self._n_components = n_components
         self._tolerance = tolerance
         self._plan: Plan | None = None
-        self._scales: Any = None  # that the plan is for
-        self._known: Any = None  # that the range is of
+        self._epoch: int | None = None  # that the plan is for
+        self._known: int | None = None  # that the range is of
         self._range = (1.0, 1.0)
         self._refinement = 1.0  # of the next plan
         self._refinement_of_plan = 1.0
@@ -140,34 +140,39 @@ class PlannedRepulsion(ABC):
         """What the next evaluation is likely to use."""
         return self._plan
 
-    def __call__(self, coordinates: Any, scales: Any) -> tuple[Any, float]:
+    def __call__(
+        self, coordinates: Any, scales: Any, *, epoch: int | None = None
+    ) -> tuple[Any, float]:
         """Return forces of the shape of the coordinates, and Z; see `exact_repulsion`.
 
-        New scales have to come as a new array: that is how they are told from the former ones.
+        The epoch is the number of the scales; see :class:`dtsne.forces._base.Engine`.
         """
         box = self._measured(coordinates)
         extent = box.extent
         if not np.isfinite(extent).all():  # diverged: the descent will say so
             return coordinates * np.nan, float("nan")
-        if self._known is not scales:
+        if epoch is None or self._known != epoch:
             self._range = float(scales.min()), float(scales.max())
-            self._known = scales
+            self._known = epoch
         if not extent.any() or extent.max() > _LARGEST * self._range[1]:
             return self._exact(coordinates, scales)
-        if self._is_due(extent, scales):
-            found = self._renew(coordinates, scales, box)
+        if self._is_due(extent, epoch):
+            found = self._renew(coordinates, scales, box, epoch)
         else:
             found = self._evaluate(self._plan_for(extent, scales), box, scales)
         self._uses_left -= 1
         self._n_uses += 1
         return self._whole(found, coordinates)
 
-    def _is_due(self, extent: FloatArray, scales: Any) -> bool:
+    def _is_due(self, extent: FloatArray, epoch: int | None) -> bool:
         """Whether to choose the plan anew, or to try whether it is still good enough."""
         plan = self._plan
-        if plan is None or self._scales is not scales or self._uses_left == 0:
+        if plan is None or not self._is_of(epoch) or self._uses_left == 0:
             return True
         return not (plan.holds(extent) or plan.could_hold(extent))
+
+    def _is_of(self, epoch: int | None) -> bool:
+        return epoch is not None and epoch == self._epoch
 
     def _plan_for(self, extent: FloatArray, scales: Any) -> Plan:
         plan = self._plan
@@ -178,9 +183,9 @@ class PlannedRepulsion(ABC):
             self._plan = plan
         return plan
 
-    def _renew(self, coordinates: Any, scales: Any, box: Box) -> Any:
+    def _renew(self, coordinates: Any, scales: Any, box: Box, epoch: int | None) -> Any:
         """Keep the plan, or make one, that is exact enough on a sample; return what it gives."""
-        plan = self._plan if self._scales is scales else None
+        plan = self._plan if self._is_of(epoch) else None
         trial = self._trial(coordinates, scales)
         if plan is not None and self.counts_slowly and self._serves_still(plan, box):
             found = self._evaluate(plan, box, scales)
@@ -222,7 +227,7 @@ class PlannedRepulsion(ABC):
                 former_error = error
                 self._refinement *= _REFINED_BY
             plan = None
-        self._plan, self._scales = plan, scales
+        self._plan, self._epoch = plan, epoch
         self._plan_ahead(error / self._tolerance)
         return found
 

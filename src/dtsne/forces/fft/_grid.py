@@ -9,7 +9,7 @@ from scipy import fft
 
 from dtsne.forces.fft._kernels import BLOCK, LANES, multiply
 from dtsne.forces.fft._plan import Plan, far_kernel, grid_shape, padded_shape
-from dtsne.runtime._threads import current_n_threads, for_rows
+from dtsne.runtime._threads import ONE_THREAD, Threads
 
 if TYPE_CHECKING:
     from dtsne.forces.fft._plan import ScaleNodes
@@ -22,6 +22,7 @@ def make_plan(
     extent: FloatArray,
     nodes: ScaleNodes,
     scales: FloatArray,
+    threads: Threads = ONE_THREAD,
 ) -> Plan:
     """Make the grid for a map of some extent, and the spectra of the far kernel on it."""
     shape = grid_shape(extent, spacing)
@@ -36,7 +37,9 @@ def make_plan(
         kernel = far_kernel(squared, nodes.values[a] + nodes.values[b], cutoff)
         if cutoff == 0:
             constants[a, b] = constants[b, a] = kernel.min()
-        spectra[index] = _spectrum_of_even(kernel - constants[a, b], padded[::-1]) / transfer
+        spectra[index] = (
+            _spectrum_of_even(kernel - constants[a, b], padded[::-1], threads) / transfer
+        )
     return Plan(cutoff, spacing, shape, padded, nodes, weights, spectra, constants)
 
 
@@ -49,13 +52,13 @@ def _squared_distances_on(shape: tuple[int, ...], spacing: float) -> FloatArray:
     return whole
 
 
-def _spectrum_of_even(half: FloatArray, shape: tuple[int, ...]) -> FloatArray:
+def _spectrum_of_even(half: FloatArray, shape: tuple[int, ...], threads: Threads) -> FloatArray:
     """Return the spectrum of an even function on a periodic grid, given up to half of each axis.
 
     A cosine transform of that part has all of it, but for the mirror images that `rfftn` also has
     along every axis but the last.
     """
-    spectrum = fft.dctn(half, type=1, workers=current_n_threads())
+    spectrum = fft.dctn(half, type=1, workers=threads.number)
     for axis, length in enumerate(shape[:-1]):
         steps = np.arange(length)
         spectrum = np.take(spectrum, np.minimum(steps, length - steps), axis=axis)
@@ -81,7 +84,7 @@ def _in_lanes(weights: FloatArray) -> FloatArray:
     return rounded
 
 
-def convolve(plan: Plan, grid: FloatArray) -> None:
+def convolve(plan: Plan, grid: FloatArray, threads: Threads = ONE_THREAD) -> None:
     """Turn the weights of each node on the grid into the potential that each node feels.
 
     Axis by axis, as the padding, half of each axis, then needs no transforms along the others.
@@ -89,17 +92,17 @@ def convolve(plan: Plan, grid: FloatArray) -> None:
     n_nodes, padded = len(plan.nodes.values), plan.padded_shape[::-1]
     last = len(padded) - 1
     charges = np.moveaxis(grid, -1, 0)[:n_nodes]
-    charges = fft.rfft(charges, padded[last], axis=last + 1, workers=current_n_threads())
+    charges = fft.rfft(charges, padded[last], axis=last + 1, workers=threads.number)
     for axis in range(last - 1, -1, -1):
-        charges = fft.fft(charges, padded[axis], axis=axis + 1, workers=current_n_threads())
+        charges = fft.fft(charges, padded[axis], axis=axis + 1, workers=threads.number)
     felt = np.empty(charges.shape, charges.dtype)
     flat = (n_nodes, -1)
-    for_rows(
+    threads.for_rows(
         multiply, -(-charges[0].size // BLOCK), plan.spectra.reshape(len(plan.spectra), -1),
-        charges.reshape(flat), felt.reshape(flat), least=1,
+        charges.reshape(flat), felt.reshape(flat), min_rows=1,
     )  # fmt: skip
     for axis in range(last):
-        felt = fft.ifft(felt, axis=axis + 1, workers=current_n_threads(), overwrite_x=True)
+        felt = fft.ifft(felt, axis=axis + 1, workers=threads.number, overwrite_x=True)
         felt = np.take(felt, range(grid.shape[axis]), axis=axis + 1)
-    felt = fft.irfft(felt, padded[last], axis=last + 1, workers=current_n_threads())
+    felt = fft.irfft(felt, padded[last], axis=last + 1, workers=threads.number)
     grid[..., :n_nodes] = np.moveaxis(felt[..., : grid.shape[last]], 0, -1)

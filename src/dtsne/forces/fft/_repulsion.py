@@ -39,7 +39,7 @@ from dtsne.forces.fft._controller import PlannedRepulsion, Sampled
 from dtsne.forces.fft._grid import convolve, make_plan
 from dtsne.forces.fft._kernels import STENCIL, gather, spread, sum_near
 from dtsne.forces.fft._plan import Box, Work, far_kernel
-from dtsne.runtime._threads import for_rows
+from dtsne.runtime._threads import ONE_THREAD, Threads
 
 if TYPE_CHECKING:
     from dtsne.forces.fft._cells import Cells
@@ -55,16 +55,20 @@ class FftRepulsion(PlannedRepulsion):
 
     work = Work(fft=0.4, product=1.0, stencil=1.5, pair=0.45)
 
+    def __init__(self, n_components: int, tolerance: float, threads: Threads = ONE_THREAD) -> None:
+        super().__init__(n_components, tolerance)
+        self._threads = threads
+
     def _measured(self, coordinates: FloatArray) -> Box:
         used = coordinates[: self._n_components]
         origin = used.min(axis=1)
         return Box(used, origin, used.max(axis=1) - origin)
 
     def _exact(self, coordinates: FloatArray, scales: FloatArray) -> tuple[FloatArray, float]:
-        return exact_repulsion(coordinates, scales)
+        return exact_repulsion(coordinates, scales, self._threads)
 
     def _truth(self, rows: IntArray, coordinates: FloatArray, scales: FloatArray) -> Sampled:
-        forces, sums = repulsion_of_rows(rows, coordinates, scales)
+        forces, sums = repulsion_of_rows(rows, coordinates, scales, self._threads)
         return Sampled(forces[: self._n_components], sums)
 
     def _make_plan(
@@ -75,7 +79,7 @@ class FftRepulsion(PlannedRepulsion):
         nodes: ScaleNodes,
         scales: FloatArray,
     ) -> Plan:
-        return make_plan(cutoff, spacing, extent, nodes, scales)
+        return make_plan(cutoff, spacing, extent, nodes, scales, self._threads)
 
     def _evaluate(self, plan: Plan, box: Box, scales: FloatArray) -> FloatArray:
         n_axes, n = box.used.shape
@@ -84,7 +88,7 @@ class FftRepulsion(PlannedRepulsion):
         points[:n_axes] = (box.used - box.origin[:, np.newaxis])[:, cells.order]
         found = self._far(plan, points, cells)
         if plan.cutoff > 0:
-            found += _near(plan.cutoff, points, scales[cells.order], cells)
+            found += sum_near_pairs(plan.cutoff, points, scales[cells.order], cells, self._threads)
             found[3] -= far_kernel(0.0, 2.0 * scales[cells.order], plan.cutoff)
         else:
             found[3] -= 1.0  # without a near part each point was summed along, and its w is 1
@@ -122,25 +126,27 @@ class FftRepulsion(PlannedRepulsion):
         band_starts = cells.band_starts()
         for third in range(3):
             n_bands = (len(band_starts) + 1 - third) // 3
-            for_rows(
-                spread, n_bands, third, positions, lengths, weights, band_starts, grid, least=1
+            self._threads.for_rows(
+                spread, n_bands, third, positions, lengths, weights, band_starts, grid, min_rows=1
             )
-        convolve(plan, grid.reshape(*plan.grid_shape[::-1], -1))
+        convolve(plan, grid.reshape(*plan.grid_shape[::-1], -1), self._threads)
         single = np.empty((4, points.shape[1]), np.float32)
-        for_rows(gather, points.shape[1], positions, lengths, weights, grid, single)
+        self._threads.for_rows(gather, points.shape[1], positions, lengths, weights, grid, single)
         found = single.astype(np.float64)
         found[:3] = found[2::-1] * (-0.5 / plan.spacing)
         found[3] += weights @ (plan.constants @ weights.sum(axis=0, dtype=np.float64))
         return found
 
 
-def _near(cutoff: float, points: FloatArray, scales: FloatArray, cells: Cells) -> FloatArray:
+def sum_near_pairs(
+    cutoff: float, points: FloatArray, scales: FloatArray, cells: Cells, threads: Threads
+) -> FloatArray:
     """Sum w u³ over the pairs nearer than the cutoff: forces along three axes, and Σ_j w u³."""
     # In units of the cutoff: float32 would not hold its fourth power in all maps.
     found = np.empty((4, len(scales)), np.float32)
-    for_rows(
+    threads.for_rows(
         sum_near, len(cells.starts) - 1, points / cutoff, (scales / cutoff).astype(np.float32),
-        cells.starts, cells.steps(), BORDER, found, least=16,
+        cells.starts, cells.steps(), BORDER, found, min_rows=16,
     )  # fmt: skip
     found[:3] /= np.float32(cutoff)
     return found

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from dtsne.forces._engine_torch import four_numbers
-from dtsne.forces._exact_torch import exact_repulsion
+from dtsne.forces._exact_torch import exact_repulsion, four_numbers
 from dtsne.forces.fft._cells_torch import arrange, cells_of, count_cells, join, sort_into_cells
 from dtsne.forces.fft._controller import PlannedRepulsion, Sampled
 from dtsne.forces.fft._grid_torch import convolve, gather, spread
@@ -46,39 +45,42 @@ class TorchFftRepulsion(PlannedRepulsion):
 
     def __init__(self, n_components: int, tolerance: float) -> None:
         super().__init__(n_components, tolerance)
-        self._decides_nothing = False
+        self._is_frozen = False
         # Of all maps that nobody looked at, where a recording can write to it.
         self._largest_extent: Any = None
         self._is_roomy = False  # the plan's grid
+        self.n_plans = 0  # so far: the number of the present one
 
-    def __call__(self, coordinates: Any, scales: Any) -> tuple[Any, Any]:
+    def __call__(
+        self, coordinates: Any, scales: Any, *, epoch: int | None = None
+    ) -> tuple[Any, Any]:
         """See :class:`PlannedRepulsion`."""
-        if not self._decides_nothing:
-            return super().__call__(coordinates, scales)
+        if not self._is_frozen:
+            return super().__call__(coordinates, scales, epoch=epoch)
         assert self._plan is not None
         box = self._largest_box(self._plan, coordinates)
         return self._whole(self._evaluate(self._plan, box, scales), coordinates)
 
-    def n_without_decisions(self, scales: Any) -> int:
+    def evaluations_before_check(self, epoch: int | None) -> int:
         """Count the evaluations that may follow with the plan as it is: none if it is young."""
-        if self._plan is None or self._scales is not scales or self._interval < _SETTLED_INTERVAL:
+        if not self._is_of(epoch) or self._interval < _SETTLED_INTERVAL:
             return 0
         return self._uses_left
 
     @contextmanager
-    def deciding_nothing(self, n: int) -> Iterator[None]:
+    def frozen_plan(self, n: int) -> Iterator[None]:
         """Take the plan as it is within, for so many evaluations, and look at nothing."""
-        self._decides_nothing = True
+        self._is_frozen = True
         self._forget_extents()
         try:
             yield
         finally:
-            self._decides_nothing = False
+            self._is_frozen = False
         self._uses_left -= n
         self._n_uses += n
 
-    def held_all(self) -> bool:
-        """Whether all maps since :meth:`deciding_nothing` was entered lay within the grid."""
+    def stayed_within_grid(self) -> bool:
+        """Whether all maps since :meth:`frozen_plan` was entered lay within the grid."""
         assert self._plan is not None
         return self._plan.holds(self._largest_extent.double().cpu().numpy())
 
@@ -96,8 +98,9 @@ class TorchFftRepulsion(PlannedRepulsion):
 
     def _forget_extents(self) -> None:
         if self._largest_extent is None:
+            assert self._plan is not None
             self._largest_extent = torch.zeros(
-                self._n_components, dtype=self._scales.dtype, device=self._scales.device
+                self._n_components, dtype=self._plan.weights.dtype, device=self._plan.weights.device
             )
         self._largest_extent.zero_()
 
@@ -120,6 +123,7 @@ class TorchFftRepulsion(PlannedRepulsion):
         self, cutoff: float, spacing: float, extent: FloatArray, nodes: ScaleNodes, scales: Any
     ) -> Plan:
         self._is_roomy = self._n_uses < _N_FIRST
+        self.n_plans += 1
         room = _ROOM_AT_FIRST if self._is_roomy else _ROOM
         shape = tuple(-(-length // _STEP) * _STEP for length in grid_shape(room * extent, spacing))
         padded = tuple(2 * length for length in shape)

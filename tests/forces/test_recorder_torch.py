@@ -5,17 +5,12 @@ from __future__ import annotations
 import gc
 import weakref
 from contextlib import nullcontext
-from dataclasses import replace
 
 import pytest
 
 torch = pytest.importorskip("torch")
-from dtsne.forces._graph_torch import Recorder  # noqa: E402
-from dtsne.optimize._descent import State  # noqa: E402
-
-
-class Plan:
-    """What a recording depends on."""
+from dtsne.forces._recorder_torch import Recorder  # noqa: E402
+from dtsne.forces._step import Motion  # noqa: E402
 
 
 class Stream:
@@ -54,9 +49,9 @@ class Graphs:
         monkeypatch.setattr(torch.cuda, "current_stream", Stream)
         monkeypatch.setattr(torch.cuda, "stream", lambda _: nullcontext())
 
-    def iterate(self, state):
+    def iterate(self, motion):
         """Add 1; what is added where a recording has its places is added there again."""
-        self.places = state.embedding, state.velocity, state.gains
+        self.places = motion.embedding, motion.velocity, motion.gains
         self.before = [place.clone() for place in self.places]
 
         def again(places=self.places):
@@ -64,8 +59,7 @@ class Graphs:
                 place.add_(1)
 
         self.work = again
-        ahead = {name: getattr(state, name) + 1 for name in ("embedding", "velocity", "gains")}
-        return replace(state, iteration=state.iteration + 1, **ahead)
+        return Motion(*(place + 1 for place in self.places))
 
 
 @pytest.fixture
@@ -74,46 +68,50 @@ def graphs(monkeypatch):
 
 
 def at_rest():
-    return State.at_start(torch.zeros(5, 2), torch.ones(5))
+    return Motion(torch.zeros(5, 2), torch.zeros(5, 2), torch.ones(5, 2))
 
 
-def counted(state):
-    """How often each number of the state was added to; they have to agree."""
-    (count,) = {*state.embedding.flatten().tolist(), *state.velocity.flatten().tolist()}
-    assert state.iteration == count
+def counted(motion):
+    """How often each number was added to; they have to agree."""
+    (count,) = {*motion.embedding.flatten().tolist(), *motion.velocity.flatten().tolist()}
+    assert (motion.gains == count + 1).all()
     return count
 
 
 def test_as_many_iterations_are_done_as_are_asked_for(graphs):
-    recorder, same = Recorder(), (torch.ones(3), Plan())
-    state = at_rest()
+    recorder, motion, done = Recorder(), at_rest(), 0
     for n, n_made in ((3, 0), (9, 1), (2, 1), (10, 1)):
-        before = state
-        state = recorder.repeat(graphs.iterate, state, n, same)
-        assert counted(state) == before.iteration + n
+        before = motion
+        motion = recorder.repeat(graphs.iterate, motion, n, (0, 1), torch.ones(3))
+        done += n
+        assert counted(motion) == done
         assert graphs.made == n_made
-        assert before.embedding.data_ptr() != state.embedding.data_ptr()
+        assert before.embedding.data_ptr() != motion.embedding.data_ptr()
 
 
-def test_another_plan_is_another_recording_and_the_former_is_let_go(graphs):
-    recorder, scales, plan = Recorder(), torch.ones(3), Plan()
-    state = recorder.repeat(graphs.iterate, at_rest(), 6, (scales, plan))
-    alive = weakref.ref(plan)
-    del plan
+def test_another_key_is_another_recording_and_what_the_former_read_is_let_go(graphs):
+    recorder, scales = Recorder(), torch.ones(3)
+    alive = weakref.ref(scales)
+    motion = recorder.repeat(graphs.iterate, at_rest(), 6, (0, 1), scales)
+    del scales
+    # Other memory of the same numbers: the recording goes on to read what it was made with.
+    motion = recorder.repeat(graphs.iterate, motion, 6, (0, 1), torch.ones(3))
+    assert alive() is not None
+    assert graphs.made == 1
+    motion = recorder.repeat(graphs.iterate, motion, 6, (0, 2), torch.ones(3))
     assert alive() is None
-    state = recorder.repeat(graphs.iterate, state, 6, (scales, Plan()))
     assert graphs.made == 2
-    assert counted(state) == 12
+    assert counted(motion) == 18
 
 
 def test_an_error_while_recording_is_the_one_that_is_told(graphs):
-    def fail(state):
+    def fail(motion):
         if graphs.made:
             graphs.work = "spoilt"
             raise ValueError("what happened")
-        return graphs.iterate(state)
+        return graphs.iterate(motion)
 
     with pytest.raises(ValueError, match="what happened"):
-        Recorder().repeat(fail, at_rest(), 6, (torch.ones(3), Plan()))
+        Recorder().repeat(fail, at_rest(), 6, (0, 1), torch.ones(3))
     assert graphs.ends == 1
     assert gc.isenabled()
