@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from click.exceptions import Exit
 
 from dtsne import DTSNE, __version__
-from dtsne._accounting import is_tsne, map_name
 from dtsne.cli import _outputs
 from dtsne.cli._errors import user_errors
 from dtsne.cli._outputs import STDOUT
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from dtsne.cli._reading import InputOptions
     from dtsne.io._table import Field
     from dtsne.labels._groups import Groups
-    from dtsne.report import Account
+    from dtsne.report import Report
     from dtsne.tables import Table
 
 _LOGGER = logging.getLogger(__name__)
@@ -176,18 +175,18 @@ def _fit_tsne(job: Job) -> tuple[DTSNE | None, int]:
         return None, stop_code(stop)
 
 
-def _account(job: Job) -> Account | None:
+def _account(job: Job) -> Report | None:
     if not job.products.account:
         return None
     _LOGGER.info("comparing map and data")
     return _report(job, job.model)
 
 
-def _report(job: Job, model: DTSNE) -> Account:
+def _report(job: Job, model: DTSNE) -> Report:
     return model.report(labels=job.groups, k=job.products.k)
 
 
-def _write_others(job: Job, account: Account | None) -> None:
+def _write_others(job: Job, account: Report | None) -> None:
     """Write the other files."""
     products, Y = job.products, job.model.embedding_
     if products.report is not None and products.report != STDOUT and account is not None:
@@ -197,7 +196,7 @@ def _write_others(job: Job, account: Account | None) -> None:
             drawn = _drawn(job, account)
         _outputs.write_picture(products.plot, drawn)
     if products.html is not None and account is not None:
-        name = map_name(job.model)
+        name = _map_name(job.model)
         maps, accounts = {name: Y}, {name: account}
         if job.tsne is not None:
             maps[_TSNE], accounts[_TSNE] = job.tsne.embedding_, _report(job, job.tsne)
@@ -207,20 +206,24 @@ def _write_others(job: Job, account: Account | None) -> None:
         print_result(str(account))
 
 
-def _drawn(job: Job, account: Account | None) -> Any:
+def _map_name(model: DTSNE) -> str:
+    return _TSNE if model.density_scale == 0 else "dtSNE"
+
+
+def _drawn(job: Job, account: Report | None) -> Any:
     from dtsne.cli import _pictures
 
     Y = job.model.embedding_
     radii = None if account is None else _pictures.Radii.of(account)
     if job.tsne is None:
         return _pictures.draw_map(Y, job.groups, radii, title=job.title)
-    name = map_name(job.model)
+    name = _map_name(job.model)
     maps = {_TSNE: job.tsne.embedding_, name: Y}
     units = {} if radii is None or radii.unit is None else {name: radii.unit}
     return _pictures.draw_maps(maps, job.groups, radii, units=units, title=job.title)
 
 
-def _write_map(job: Job, account: Account | None) -> None:
+def _write_map(job: Job, account: Report | None) -> None:
     output, model = job.products.output, job.model
     assert output is not None
     columns = _known_of_points(model, account)
@@ -234,14 +237,14 @@ def _write_map(job: Job, account: Account | None) -> None:
         write_table(output, model.embedding_, ids=job.table.ids, fields={**carried, **columns})
 
 
-def _known_of_points(model: DTSNE, account: Account | None) -> dict[str, Field]:
+def _known_of_points(model: DTSNE, account: Report | None) -> dict[str, Field]:
     if account is None:
-        return {} if is_tsne(model) else {"sigma": model.sigma_}
+        return {} if model.density_scale == 0 else {"sigma": model.sigma_}
     return {name: c for name, c in account.points.columns().items() if name != "label"}
 
 
 def _write_anndata(
-    job: Job, output: Path, columns: dict[str, Field], account: Account | None
+    job: Job, output: Path, columns: dict[str, Field], account: Report | None
 ) -> None:
     """Write the map into a copy of the input, under the names of :mod:`dtsne.scanpy`."""
     model = job.model

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from dtsne.io._table import Field, TextArray
-    from dtsne.report import Account
+    from dtsne.report import Report
     from dtsne.runtime._typing import FloatArray
 
 _LOGGER = logging.getLogger(__name__)
@@ -105,7 +105,7 @@ def require(file_format: str) -> None:
         _WRITTEN_BY[file_format]()
 
 
-def write_report(path: Path, account: Account, Y: FloatArray, ids: TextArray | None) -> None:
+def write_report(path: Path, account: Report, Y: FloatArray, ids: TextArray | None) -> None:
     """Write a report in the format of the suffix."""
     texts: dict[str, Callable[[], str]] = {
         ".md": account.to_markdown,

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from dtsne.io._table import TextArray
-    from dtsne.report import Account
+    from dtsne.report import Report
     from dtsne.runtime._typing import FloatArray
     from dtsne.tables import Table
 
@@ -28,7 +28,7 @@ _HEAD = 500
 
 def page_of(
     maps: Mapping[str, FloatArray],
-    accounts: Mapping[str, Account],
+    accounts: Mapping[str, Report],
     table: Table,
     label: str | None,
     title: str,

@@ -9,13 +9,13 @@ import numpy as np
 
 from dtsne import plots
 from dtsne.plots._panels import MAX_RATIOS
-from dtsne.report._radius_unit import factor_of_radii
+from dtsne.report._tables import radius_ratio
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from dtsne.labels._groups import Groups
-    from dtsne.report import Account
+    from dtsne.report import Report
     from dtsne.runtime._typing import FloatArray
 
 # Inches, as wide as a map by itself: the names of groups need the room.
@@ -46,10 +46,10 @@ class Radii:
         if sigma is None:
             return cls(data, in_map, None)
         data = data + np.log(np.median(sigma))
-        return cls(data, in_map, factor_of_radii(data, in_map))
+        return cls(data, in_map, radius_ratio(data, in_map))
 
     @classmethod
-    def of(cls, account: Account) -> Radii:
+    def of(cls, account: Report) -> Radii:
         """Take those of an account."""
         points = account.points
         return cls.known(points.log_radius_data, points.log_radius_map, points.sigma)

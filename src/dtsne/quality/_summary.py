@@ -107,9 +107,11 @@ class Quality:
         return rows
 
     def __str__(self) -> str:
-        notes = {"points": f"{self.n:,}", "clipped": self.clipped, "sampled": self.sampled}
-        lines = [f"{name}: {note}" for name, note in notes.items() if note]
-        return "\n".join([Table(self.rows()).text(), *lines])
+        table = Table([("points", f"{self.n:,}", ""), *self.rows()])
+        notes = {"clipped": self.clipped, "sampled": self.sampled}
+        return "\n".join(
+            [table.text(), *(f"{name}: {note}" for name, note in notes.items() if note)]
+        )
 
 
 def evaluate(

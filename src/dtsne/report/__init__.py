@@ -13,8 +13,8 @@ result to read it; :meth:`Report.to_pandas` and others return the tables.
 '1 is 1.93 (1.78–2.09) times as wide as 0 in the data, 1.93 (1.78–2.09) in the map.'
 """
 
-from dtsne.report._build import report_of
+from dtsne.report._build import report_of, report_of_embedding
 from dtsne.report._report import Report
 from dtsne.report._tables import GroupTable, PointTable, RatioTable
 
-__all__ = ["GroupTable", "PointTable", "RatioTable", "Report", "report_of"]
+__all__ = ["GroupTable", "PointTable", "RatioTable", "Report", "report_of", "report_of_embedding"]

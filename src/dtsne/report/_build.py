@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dtsne._config import OTHER_METRICS
 from dtsne.labels._groups import group_by
 from dtsne.quality._inputs import (
     RandomState,
@@ -21,13 +22,18 @@ from dtsne.report._groups import compare_groups, shares_of_own, tabulate_groups
 from dtsne.report._islands import smallest_size
 from dtsne.report._points import MapMetadata, NeighborTables, tabulate_points
 from dtsne.report._report import Report
-from dtsne.report._sources import open_source
+from dtsne.report._sources import open_source, source_of
+from dtsne.runtime._arrays import to_host
+from dtsne.runtime._digest import fingerprint, same_data
+from dtsne.runtime._errors import DataError
 from dtsne.runtime._threads import open_threads
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from dtsne._config import Device, NeighborGraph
+    from dtsne._embedding import Embedding
+    from dtsne.data._base import Data
     from dtsne.labels._groups import Groups, Labels
     from dtsne.report._sources import Source
     from dtsne.runtime._threads import Threads
@@ -135,6 +141,97 @@ def report_of(
     metadata = MapMetadata.checked(source.n, sigma, perplexity)
     with open_threads(n_jobs) as threads:
         return make_report(source, options, metadata, threads)
+
+
+def report_of_embedding(
+    embedding: Embedding,
+    labels: Labels | Groups | None = None,
+    *,
+    X: ArrayLike | None = None,
+    k: int | None = None,
+    k_neighborhood: int = 15,
+    max_rows: int = MAX_ROWS,
+    n_bootstrap: int = 1000,
+    random_state: RandomState = 0,
+    device: Device = "cpu",
+    n_jobs: int | None = None,
+) -> Report:
+    """Report how faithful the map of a fit is.
+
+    The map is compared with the data as the method saw it, after the reduction to `n_pcs` principal
+    components.
+
+    Parameters
+    ----------
+    embedding : Embedding
+        The result of :func:`dtsne.embed`.
+    labels : array-like of shape (n,), optional
+        Groups to compare; points whose label is missing are in no group.
+    X : array-like or sparse matrix of shape (n, d), optional
+        The data of the fit. Only needed by an embedding that was copied or loaded from a file, as
+        these leave out the data; any other data is rejected.
+    k : int, optional
+        The local radius of a point is the distance to its k-th nearest neighbour; by default the
+        perplexity, which is the scale that the map preserves.
+    k_neighborhood, max_rows, n_bootstrap, random_state, device, n_jobs
+        See :func:`report_of`; the device is that of the data, where X is not passed.
+
+    Returns
+    -------
+    Report
+        Print it, or use its tables.
+    """
+    from dtsne.data._base import needed_neighbors
+
+    perplexity, artifacts = embedding.perplexity, embedding.artifacts
+    k = round(perplexity) if k is None else k
+    options = ReportOptions(labels, k, k_neighborhood, max_rows, random_state, n_bootstrap)
+    # A t-SNE map does not preserve radii, and so has no unit of the data.
+    metadata = MapMetadata(
+        sigma=None if embedding.is_tsne else to_host(embedding.sigma),
+        kernel_unit=None if embedding.is_tsne else embedding.kernel_scales.unit,
+        at_floor=artifacts.at_floor,
+        perplexity=perplexity,
+    )
+    with open_threads(n_jobs) as threads:
+        data = artifacts.data if X is None else _prepare_again(X, embedding, device)
+        if data is None:
+            raise DataError(
+                "the embedding was copied or loaded from a file, which leaves out the data",
+                "pass the data that it was fitted on",
+                in_python="report(X=X)",
+            )
+        source = source_of(
+            data,
+            to_host(embedding.coordinates).astype(float),
+            of_metric=artifacts.preparation.metric not in OTHER_METRICS,
+            lists=artifacts.lists if X is None else None,
+            n_searched=needed_neighbors(perplexity, len(data)),
+        )
+        return make_report(source, options, metadata, threads)
+
+
+def _prepare_again(X: ArrayLike, embedding: Embedding, device: Device) -> Data:
+    """Prepare the data of the fit once more, in the same way."""
+    from dtsne._backend import backend_for
+    from dtsne._embed import check_data
+
+    artifacts = embedding.artifacts
+    checked = check_data(X, artifacts.preparation.metric)
+    if checked.shape[0] != len(embedding.coordinates):
+        raise DataError(
+            f"X has {checked.shape[0]} rows and the map has {len(embedding.coordinates)}",
+            "pass the data that the embedding was fitted on",
+        )
+    if not same_data(fingerprint(checked), artifacts.fingerprint):
+        raise DataError(
+            "X differs from the data of the fit in its values, or in the order of its rows or "
+            "columns",
+            "pass the data that the embedding was fitted on",
+        )
+    backend = backend_for(device, X)
+    with backend.session():
+        return backend.prepare(checked, **artifacts.preparation._asdict())
 
 
 def make_report(

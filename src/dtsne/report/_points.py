@@ -157,11 +157,11 @@ def _radii(map_: AnyArray, k: int, threads: Threads) -> FloatArray:
     if isinstance(map_, np.ndarray):
         from dtsne.optimize._radii import neighbor_radii
 
-        return neighbor_radii(map_, [k])[0]
+        radii: FloatArray = neighbor_radii(map_, [k])[0]
+        return radii
     from dtsne.optimize import _radii_torch
 
-    radii: FloatArray = to_host(_radii_torch.neighbor_radii(map_, [k])[0])
-    return radii
+    return to_host(_radii_torch.neighbor_radii(map_, [k])[0])
 
 
 def _small_for_perplexity(

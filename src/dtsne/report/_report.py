@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, fields, is_dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from dtsne.runtime._errors import DataError
 from dtsne.runtime._optional import optional
 
 if TYPE_CHECKING:
-    import pandas as pd
+    import pandas as pd  # type: ignore[import-untyped]
     import polars as pl
 
     from dtsne.report._tables import ReportTable, TableName
@@ -179,8 +179,8 @@ def _with_new_names(read: dict[str, object]) -> dict[str, object]:
     return {_RENAMED.get(name, name): value for name, value in read.items()}
 
 
-def _quality_of(read: dict[str, object]) -> Quality:
-    values = dict.fromkeys((f.name for f in fields(Quality)), None)
+def _quality_of(read: dict[str, Any]) -> Quality:
+    values: dict[str, Any] = dict.fromkeys((f.name for f in fields(Quality)), None)
     values |= dict.fromkeys(MEASURES, float("nan")) | read
     clusters = read.get("clusters")
     if clusters is not None:

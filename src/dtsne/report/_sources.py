@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from dtsne.runtime._typing import FloatArray, IntArray
 
 
-
 @dataclass(frozen=True, eq=False)
 class Source:
     """The data and its map, checked, row by row the same points.

@@ -14,9 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from dtsne.labels._groups import Label, LabelArray
-    from dtsne.runtime._typing import BoolArray, FloatArray, IntArray
-
-    ColumnArray: TypeAlias = FloatArray | IntArray | BoolArray | LabelArray
+    from dtsne.runtime._typing import BoolArray, FloatArray, HostArray, IntArray
 
 TableName: TypeAlias = Literal["points", "groups", "ratios"]
 
@@ -37,7 +35,7 @@ _LABELS = {"from_list": names_array}
 class ReportTable:
     """Columns of equal length; a column that is not known is None."""
 
-    def columns(self) -> dict[str, ColumnArray]:
+    def columns(self) -> dict[str, HostArray]:
         """Return the known columns by name, in order."""
         known = ((column.name, getattr(self, column.name)) for column in fields(self))
         return {name: values for name, values in known if values is not None}
@@ -174,7 +172,7 @@ class RatioTable(ReportTable):
     data, map : ndarray of float
         Spread of the group over the spread of the reference.
     map_over_data : ndarray of float
-        `map` over `data`: 1.1 if the group is 10 % too wide in the map, compared with the reference.
+        `map` over `data`: 1.1 if the map draws the group 10 % too wide, relative to the reference.
     data_low, data_high, map_low, map_high, map_over_data_low, map_over_data_high : ndarray of float
         95 % bootstrap intervals over the choice of the points, which is the same in data and map.
         nan for groups of fewer than 5 distinct points, or with so many duplicates that 1 % of the

@@ -1,4 +1,4 @@
-"""Where a map and its account go in AnnData: the names, and values that an h5ad file can hold."""
+"""Where a map and its report go in AnnData: the names, and values that an h5ad file can hold."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from dtsne._estimator import DTSNE
-    from dtsne.report import Account
-    from dtsne.report._tables import AccountTable
+    from dtsne.report import Report
+    from dtsne.report._tables import ReportTable
 
 # What does not change the map, or cannot be kept in a file.
 _NOT_KEPT = frozenset({"callback", "checkpoint", "n_jobs", "neighbors", "verbose"})
-# Columns of obs, and where in the account of the points they come from.
+# Columns of obs, and the columns of the report that they come from.
 OBS_COLUMNS = {
     "log_radius": "log_radius_data",
     "log_radius_map": "log_radius_map",
@@ -43,26 +43,26 @@ class Entries:
 
 
 def in_obs(column: str, key: str = "dtsne") -> str:
-    """Return what a column of the account is called in obs."""
+    """Return what a column of the report is called in obs."""
     short = {long: short for short, long in OBS_COLUMNS.items()}
     return f"{key}_{short.get(column, column)}"
 
 
 def entries_of(
     model: DTSNE,
-    account: Account,
+    report: Report,
     *,
     key: str = "dtsne",
     params: Mapping[str, Any] | None = None,
 ) -> Entries:
-    """Lay out a fitted model and its account.
+    """Lay out a fitted model and its report.
 
     Parameters
     ----------
     model : DTSNE
         A fitted one.
-    account : Account
-        What ``model.report()`` gave.
+    report : Report
+        The result of ``model.report()``.
     key : str, default="dtsne"
         What the names are made of.
     params : mapping of str to str or number, optional
@@ -74,11 +74,11 @@ def entries_of(
     Entries
         ``obsm["X_<key>"]``, the columns of ``obs`` called ``<key>_…``, and ``uns["<key>"]``.
     """
-    points = account.points.columns()
+    points = report.points.columns()
     return Entries(
         obsm={f"X_{key}": model.embedding_},
         obs={in_obs(column, key): points[column] for column in OBS_COLUMNS.values()},
-        uns={key: _record(model, account, params or {})},
+        uns={key: _record(model, report, params or {})},
     )
 
 
@@ -87,29 +87,29 @@ def is_ours(entry: Any) -> bool:
     return hasattr(entry, "keys") and {"params", "version", "n_iter"} <= set(entry.keys())
 
 
-def _record(model: DTSNE, account: Account, params: Mapping[str, Any]) -> dict[str, Any]:
+def _record(model: DTSNE, report: Report, params: Mapping[str, Any]) -> dict[str, Any]:
     of_fit = {
         "perplexity": float(model.perplexity_),
         "kl_divergence": float(model.kl_divergence_),
         "n_iter": int(model.n_iter_),
         "converged": bool(model.converged_),
         "search_recall": float(model.neighbor_recall_),
-        "map_unit": account.map_unit,
-        "radius_unit": account.radius_unit,
+        "kernel_unit": report.kernel_unit,
+        "radius_unit": report.radius_unit,
         "version": __version__,
     }
     record: dict[str, Any] = {
         "params": known({**params_of(model), **params}),
         **known(of_fit),
-        "quality": known(account.whole.as_dict()),
-        "readings": _text(account.readings),
+        "quality": known(report.quality.as_dict()),
+        "reliability": _text(report.reliability),
     }
-    if account.groups is not None and account.ratios is not None:
-        record["groups"] = _columns(account.groups)
-        if len(account.ratios):
+    if report.groups is not None and report.ratios is not None:
+        record["groups"] = _columns(report.groups)
+        if len(report.ratios):
             record["ratios"] = {
-                **_columns(account.ratios),
-                "sentence": _text(account.ratios.sentences),
+                **_columns(report.ratios),
+                "sentence": _text(report.ratios.sentences),
             }
     return record
 
@@ -133,7 +133,7 @@ def known(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def _columns(table: AccountTable) -> dict[str, Any]:
+def _columns(table: ReportTable) -> dict[str, Any]:
     """Return the columns, labels and those that are no numbers as text."""
     return {
         name: values if values.dtype.kind in "iufb" and name not in _LABELS else _text(values)

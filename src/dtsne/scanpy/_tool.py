@@ -90,7 +90,7 @@ def dtsne(
         None, unless `copy`. What is added, all of it once everything is done:
 
         ``obsm["X_dtsne"]``
-            The map. One unit is the median σ, ``uns["dtsne"]["map_unit"]`` in the data; that of
+            The map. One unit is the median σ, ``uns["dtsne"]["kernel_unit"]`` in the data; that of
             t-SNE (``density_scale=0``) has no such unit.
         ``obs["dtsne_log_radius"]``
             Logarithm of the distance to the k-th neighbour in the data, in units of the map: large
@@ -104,7 +104,7 @@ def dtsne(
             Whether the room around the cell in the map should not be read as density.
         ``uns["dtsne"]``
             ``params``; what came of the fit (``perplexity``, ``kl_divergence``, ``n_iter`` …);
-            ``quality``; the same in words, ``readings``; and with `groupby` ``groups`` and
+            ``quality``; the same in words, ``reliability``; and with `groupby` ``groups`` and
             ``ratios``. All of it can be kept in a file.
 
     Raises
@@ -116,7 +116,7 @@ def dtsne(
 
     See Also
     --------
-    dtsne.account.Account : What the columns and figures mean.
+    dtsne.report.Report : What the columns and figures mean.
 
     Examples
     --------
@@ -146,11 +146,11 @@ def dtsne(
         _check_free(adata, key, data)
         neighbors = None if graph is None else usable_neighbors(graph, data, model)
     model.set_params(n_pcs=data.n_pcs, neighbors=neighbors).fit(data.X)
-    account = model.report(labels=labels, k=k)
+    report = model.report(labels=labels, k=k)
     used = graph.place.removeprefix("adata.") if graph and neighbors is not None else "searched"
     chosen = {**data.params, "neighbors": used, "groupby": groupby}
     target = adata if not copy else _copied(adata)
-    _write(target, entries_of(model, account, key=key, params=chosen))
+    _write(target, entries_of(model, report, key=key, params=chosen))
     return target if copy else None
 
 
