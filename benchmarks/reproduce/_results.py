@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtsne.runtime._atomic import whole_file
+from dtsne.runtime._atomic import atomic_write
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -68,7 +68,7 @@ class Store:
         """Write a map and what it took."""
 
         self.folder.mkdir(parents=True, exist_ok=True)
-        with whole_file(self._path("map", key, ".npz")) as path, path.open("wb") as file:
+        with atomic_write(self._path("map", key, ".npz")) as path, path.open("wb") as file:
             np.savez(file, embedding=found.embedding, cpu_seconds=found.cpu_seconds)
 
     def measures_of(self, key: dict[str, Any]) -> dict[str, Any] | None:
@@ -83,7 +83,7 @@ class Store:
     def keep_measures(self, key: dict[str, Any], measures: dict[str, Any]) -> None:
         """Write measures."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        with whole_file(self._path("measures", key, ".json")) as path:
+        with atomic_write(self._path("measures", key, ".json")) as path:
             path.write_text(json.dumps(measures, indent=1), encoding="utf-8")
 
     def _path(self, kind: str, key: dict[str, Any], suffix: str) -> Path:

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from dtsne.affinity._base import Affinities
     from dtsne.data._base import Data
     from dtsne.forces._base import Engine
+    from dtsne.runtime._progress import Timings
     from dtsne.runtime._threads import Threads
-    from dtsne.runtime._timings import Timings
     from dtsne.runtime._typing import FloatArray, IntArray
 
 _LOGGER = logging.getLogger(__name__)

@@ -15,16 +15,15 @@ from dtsne.affinity._sparse_torch import dense_affinities, sparse_affinities
 from dtsne.data._prepare_torch import prepare
 from dtsne.forces._engine_torch import TorchEngine
 from dtsne.forces.fft._repulsion_torch import TorchFftRepulsion
-from dtsne.runtime._device_torch import free_memory
-from dtsne.runtime._session_torch import working_on
+from dtsne.runtime._devices import free_memory, working_on
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from dtsne._cost import Job
     from dtsne.data._base import Data
+    from dtsne.runtime._progress import Timings
     from dtsne.runtime._threads import Threads
-    from dtsne.runtime._timings import Timings
 
 _LOGGER = logging.getLogger(__name__)
 

@@ -361,7 +361,7 @@ class _Run:
         self.history.append((iteration, last.kl))
         if not np.isfinite(last.kl):
             raise DivergedError(
-                f"the descent diverged by iteration {iteration}",
+                f"The descent diverged by iteration {iteration}",
                 f"use {setting('learning_rate', 'auto')} or a smaller one",
             )
         self.best = last if last.improves(self.best) else self.best

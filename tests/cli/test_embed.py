@@ -423,7 +423,7 @@ def test_ids_that_occur_twice_are_a_column_of_the_page(tmp_path, data, ids):
     source = write_csv(tmp_path / "d.csv", *data, [ids[0], *ids[:-1]])
     result = done("embed", source, "--id", "cell", "--html", tmp_path / "m.html", *QUICK)
     assert "dtsne: warning:" in result.stderr
-    assert "1 id occurs more than once" in result.stderr
+    assert "line 3: 1 ID occurs more than once" in result.stderr
     page = (tmp_path / "m.html").read_text(encoding="utf-8")
     assert '"id"' in page
     done("embed", source, "--id", "cell", "-o", tmp_path / "m.csv", *QUICK, "-q")

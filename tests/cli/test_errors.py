@@ -35,8 +35,14 @@ class _Harm:
 BAD_FILES = {
     "empty.csv": (b"", "is empty"),
     "text.csv": (b"a,b\nx,y\nz,w\n", "no column of numbers"),
-    "gap.csv": (b"a,b\n" + b"1,2\n,4\n" * 9, "leave such columns out (--exclude)"),
-    "mixed.csv": (b"a,b\n" + b"1,2\n" * 9 + b"one,2\n", "(--exclude)"),
+    "gap.csv": (
+        b"a,b\n" + b"1,2\n,4\n" * 9,
+        "line 3: 9 cells are empty, NaN or infinite (9 of 18); leave such columns out with --excl",
+    ),
+    "mixed.csv": (
+        b"a,b\n" + b"1,2\n" * 9 + b"one,2\n",
+        "line 11: 1 cell is not a number, the first is 'one'",
+    ),
     "few.csv": (b"a,b\n1,2\n3,4\n", "few.csv has 2 rows, and a map needs at least 4"),
     "same.csv": (
         b"a,b\n" + b"1,2\n" * 9,
@@ -47,14 +53,14 @@ BAD_FILES = {
         "column 'event' holds numbers as large as 1.15e+18, compared with which all others are "
         "lost in rounding; if these are IDs, mark them (--id) or exclude them (--exclude)",
     ),
-    "bad.parquet": (b"PAR1 no parquet", "name what it is (--format)"),
+    "bad.parquet": (b"PAR1 no parquet", "or set --format"),
     "bad.feather": (b"ARROW1 no feather", "cannot be read"),
     "bad.npy": (b"\x93NUMPY\x01\x00 no array", "cannot be read"),
     "bad.npz": (b"PK\x03\x04 no archive", "cannot be read"),
     "bad.h5ad": (b"\x89HDF\r\n\x1a\n no file", "cannot be read"),
     "bad.fcs": (b"FCS3.1 no file", "cannot be read"),
-    "bad.mtx": (b"no matrix", "(--format)"),
-    "data.xlsx": (b"PK", "the suffix says nothing of the format"),
+    "bad.mtx": (b"no matrix", "set --format"),
+    "data.xlsx": (b"PK", "the suffix does not tell the file format"),
 }
 
 
@@ -92,7 +98,7 @@ def test_a_pickle_is_never_loaded(tmp_path, monkeypatch):
         (["--label", "typ"], "no column 'typ'; the nearest: 'type'"),
         (["--id", "nobody"], "no column 'nobody'"),
         (["--columns", "x*"], "no column 'x*'"),
-        (["--key", "X"], "the format csv has no option 'key'"),
+        (["--key", "X"], "--key X is not an option of csv files"),
         (["--log1p"], "log1p takes values of at least 0"),
         (["--label", "m0"], "90 distinct values"),
     ],
@@ -248,12 +254,14 @@ def test_names_of_files_are_not_rewritten(tmp_path, monkeypatch):
         assert line == f"dtsne: there is no file {name}; check its name and folder."
         write_csv(tmp_path / name, X, types)
         line = refused("embed", name, "-o", "m.csv", "--label", "tol typ", "-q")
-        assert line.startswith(f"dtsne: {name} has no column 'tol typ'; the nearest: 'type'")
+        assert line.startswith(
+            f"dtsne: {name}: the file has no column 'tol typ'; the nearest: 'type'"
+        )
         write_csv(tmp_path / name, X, types, ["1"] * len(X))
         said = done("embed", name, "-o", "m.csv", "--id", "cell", "--no-account", *QUICK).stderr
-        assert f"dtsne: warning: {name}: 89 ids occur more than once" in said
+        assert f"dtsne: warning: {name}, line 3: 89 IDs occur more than once" in said
         line = refused("quality", name, name, "--map-columns", "tol", "-q", "--exclude", "cell")
-        assert line.startswith(f"dtsne: {name} has no column 'tol'")
+        assert line.startswith(f"dtsne: {name}: the file has no column 'tol'")
 
 
 # --- a fault of ours ---

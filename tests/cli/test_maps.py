@@ -202,14 +202,14 @@ def test_maps_of_other_habits_are_read(tmp_path, data, ids):
     path = tmp_path / "map.csv"
     path.write_text("\n".join(["cell;UMAP1;UMAP2", *rows]))
     judging = ["quality", source, path, "--id", "cell"]
-    assert "say so (--map-delimiter ';')" in refused(*judging)
-    assert "say so (--map-decimal ',')" in refused(*judging, "--map-delimiter", ";")
+    assert "set --map-delimiter ';'" in refused(*judging)
+    assert "set --map-decimal ," in refused(*judging, "--map-delimiter", ";")
     spoken = ["--map-delimiter", "semicolon", "--map-decimal", ","]
     assert done(*judging, *spoken, "-q").stdout == (
         f"{account_of(data[0], data[0][:, :2], k=100)}\n"
     )
     drawing = ["plot", path, "-o", tmp_path / "p.png", "-q"]
-    assert "say so (--delimiter ';')" in refused(*drawing)
+    assert "set --delimiter ';'" in refused(*drawing)
     done(*drawing, "--delimiter", ";", "--decimal", ",")
     path.write_text("\n".join(rows))
     done(*drawing, "--delimiter", ";", "--decimal", ",", "--no-header", "--columns",

@@ -13,7 +13,7 @@ from dtsne.cli import app
 from dtsne.cli._embed import FitOptions
 from dtsne.cli._errors import COMMAND_LINE
 from dtsne.cli._reading import InputOptions, MapOptions, SecondMapOptions
-from dtsne.io._formats import MAPS, READ, SUFFIXES, WRITTEN
+from dtsne.io._files import MAPS, READ, SUFFIXES, WRITTEN
 from dtsne.io._options import MAP_OPTIONS, READ_OPTIONS
 from dtsne.io._read import FORMAT_OPTIONS
 from dtsne.runtime._errors import DataError, ParameterError, UserNotice, setting

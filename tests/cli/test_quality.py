@@ -131,7 +131,7 @@ def test_maps_of_other_points_are_refused(folder, tmp_path, data):
 def test_a_map_that_is_not_clear_is_asked_about_by_flag(folder, tmp_path):
     (tmp_path / "m.csv").write_text("a,b,c,d\n" + "1,2,3,4\n5,6,7,8\n" * 45)
     line = refused("quality", folder / "cells.csv", tmp_path / "m.csv", "--exclude", "cell,type")
-    assert "name them (--map-columns)" in line
+    assert "choose them with --map-columns" in line
     done("quality", folder / "cells.csv", tmp_path / "m.csv", "--map-columns", "a,b", "-q")
 
 
@@ -180,7 +180,7 @@ def test_a_map_of_one_dimension_is_judged(tmp_path, folder, data, suffix):
 def test_a_single_column_is_a_map_only_if_that_is_clear(tmp_path, folder):
     (tmp_path / "m.csv").write_text("a,b\n" + "1,x\n2,y\n" * 45)
     arguments = ["quality", folder / "cells.csv", tmp_path / "m.csv", "-q"]
-    assert "name them (--map-columns)" in refused(*arguments)
+    assert "choose them with --map-columns" in refused(*arguments)
     done(*arguments, "--map-columns", "a")
 
 
@@ -320,7 +320,7 @@ def test_a_page_is_drawn_too(folder, tmp_path):
     [
         ("umap.csv", ["--kind", "residual"], 1, "dtsne quality DATA"),
         ("umap.csv", ["--by", "Louvian"], 1, "no column 'Louvian'; the nearest: 'louvain'"),
-        ("cells.csv", [], 1, "name them (--columns)"),
+        ("cells.csv", [], 1, "choose them with --columns"),
         (
             "cells.csv",
             ["--columns", "m0,m1,m2"],

@@ -16,6 +16,7 @@ import pytest
 
 from dtsne.datasets import Dataset, _convert, load, names
 from dtsne.datasets._download import HIMC, RemoteFile, fetch
+from dtsne.runtime._errors import DataError, ParameterError
 
 # Sizes and spreads of the clusters, and the dimension, as the paper's appendix gives them.
 SYNTHETIC = {
@@ -43,8 +44,10 @@ def test_names_lists_every_set_once():
 
 
 def test_unknown_name_is_answered_with_the_known_ones():
-    with pytest.raises(ValueError, match=r"unknown data set 'minst'.*G10-d.*mnist"):
+    with pytest.raises(ParameterError) as error:
         load("minst")
+    assert (error.value.parameter, error.value.value) == ("name", "minst")
+    assert error.value.allowed == f"one of {', '.join(names())}"
 
 
 def test_a_dataset_unpacks_and_is_frozen():
@@ -92,8 +95,10 @@ def test_subset_depends_on_the_seed_only():
 
 @pytest.mark.parametrize("n", [0, -1, 1798])
 def test_subset_of_an_impossible_size(n):
-    with pytest.raises(ValueError, match=f"between 1 and 1797.*got {n}"):
+    with pytest.raises(ParameterError) as error:
         load("digits", n=n)
+    assert (error.value.parameter, error.value.value) == ("n", n)
+    assert error.value.allowed.startswith("from 1 to 1797,")
 
 
 def check_consistent(data: Dataset, shape: tuple[int, int], n_labels: int) -> None:
@@ -224,14 +229,14 @@ def test_mnist_from_its_files(published):
         (b"\x00\x00\x0d\x01\x00\x00\x00\x01a", "not an IDX file"),  # floats
         (b"\x00\x00\x08\x03\x00\x00\x00\x01", "not an IDX file"),  # three dimensions
         (b"\x00\x00\x08\x01\x00\x00", "not an IDX file"),
-        (b"\x00\x00\x08\x01\x00\x00\x00\x03ab", "damaged"),
-        (b"\x00\x00\x08\x01\x00\x00\x00\x01ab", "damaged"),
+        (b"\x00\x00\x08\x01\x00\x00\x00\x03ab", "corrupt: 2 bytes instead of 3"),
+        (b"\x00\x00\x08\x01\x00\x00\x00\x01ab", "corrupt: 2 bytes instead of 1"),
     ],
 )
 def test_a_wrong_idx_file_is_refused(tmp_path, content, message):
     path = tmp_path / "labels.gz"
     path.write_bytes(gzip.compress(content))
-    with pytest.raises(ValueError, match=f"labels.gz is {message}"):
+    with pytest.raises(DataError, match=f"labels.gz is {message}"):
         _convert.read_idx(path, ndim=1)
 
 
@@ -239,7 +244,7 @@ def test_mnist_needs_a_label_for_each_image(tmp_path):
     paths = [tmp_path / part for part in ("images", "labels", "more images", "more labels")]
     for path, shape in zip(paths, [(2, 4, 4), (2,), (1, 4, 4), (2,)], strict=True):
         write_idx(path, np.zeros(shape))
-    with pytest.raises(ValueError, match="3 images and 4 labels"):
+    with pytest.raises(DataError, match="3 images and 4 labels"):
         _convert.mnist(paths)
 
 
@@ -376,7 +381,7 @@ def test_a_download_is_cached(server):
 def test_a_wrong_checksum_is_refused(server):
     served, address = server
     (served / "greeting").write_bytes(b"goodbye")
-    with pytest.raises(ValueError, match=r"greeting has not the checksum expected; set X"):
+    with pytest.raises(DataError, match=r"greeting does not have the expected checksum; set X"):
         fetch(RemoteFile(f"{address}/greeting", HELLO_MD5), remedy="set X")
     assert not (served.parent / "cache" / "greeting").exists()
 

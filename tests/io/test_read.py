@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy import io, sparse
 
 from dtsne.io._options import MAP_OPTIONS, READ_OPTIONS, ReadKeywords
-from dtsne.runtime._errors import ParameterError
+from dtsne.runtime._errors import DataError, ParameterError
 from dtsne.tables import (
     ReadOptions,
     TableError,
@@ -109,7 +109,7 @@ def test_index_of_a_frame_names_the_rows(frame, X, tmp_path):
         table = read_table(tmp_path / name, label_column="type")
         np.testing.assert_array_equal(table.X, X)
         assert list(table.ids) == list(frame["cell"])
-    assert "ids from its first column" in read_table(tmp_path / "data.csv").source
+    assert "IDs from its first column" in read_table(tmp_path / "data.csv").source
 
 
 def test_numbers_as_index_are_no_measurements(frame, X, tmp_path):
@@ -529,7 +529,9 @@ def test_ids_of_a_map_stay_as_written_and_other_columns_do_not_matter(write_text
 
 def test_columns_of_a_map_can_be_named(write_text):
     path = write_text("a,b,c,d,key\n1,2,3,4,u\n5,6,7,8,v\n")
-    with pytest.raises(TableError, match=r"4 columns of numbers \('a', 'b', 'c', 'd'\).*name them"):
+    with pytest.raises(
+        TableError, match=r"4 columns of numbers \('a', 'b', 'c', 'd'\).*choose them with columns"
+    ):
         read_embedding(path)
     found, ids = read_embedding(path, columns=["d", "b"], id_column="key")
     np.testing.assert_array_equal(found, [[4, 2], [8, 6]])
@@ -558,7 +560,7 @@ def test_maps_of_numpy(X, tmp_path):
     np.savez(tmp_path / "map.npz", embedding=X, wide=np.hstack([X, X]))
     np.testing.assert_array_equal(read_embedding(tmp_path / "map.npz")[0], X)
     np.savez(tmp_path / "map.npz", one=X, two=X + 1)
-    with pytest.raises(TableError, match=r"several maps: 'one', 'two'; name one \(key\)"):
+    with pytest.raises(TableError, match=r"several maps: 'one', 'two'; choose one with key\."):
         read_embedding(tmp_path / "map.npz")
     np.testing.assert_array_equal(read_embedding(tmp_path / "map.npz", key="two")[0], X + 1)
     np.save(tmp_path / "map.npy", np.hstack([X, X]))
@@ -597,9 +599,9 @@ def test_align_brings_maps_to_their_data(ids, random):
 
 def test_align_refuses_what_does_not_match():
     assert align([1, 2], np.array(["2", "1"])).tolist() == [1, 0]
-    with pytest.raises(TableError, match=r"2 ids of the data are not in the map \('c', 'd'\)"):
+    with pytest.raises(TableError, match=r"2 IDs of the data are not in the map \('c', 'd'\)"):
         align(["a", "b", "c", "d"], ["b", "a"])
-    with pytest.raises(TableError, match=r"1 id of the map is not in the data \('z'\)"):
+    with pytest.raises(TableError, match=r"1 ID of the map is not in the data \('z'\)"):
         align(["a"], ["a", "z"])
     with pytest.raises(TableError, match="'a' occurs more than once in the map"):
         align(["a", "b"], ["a", "a"])
@@ -634,13 +636,14 @@ def test_entries_stored_twice_are_added_first():
 
 
 def test_transforms_refuse_what_they_cannot_take():
-    with pytest.raises(TableError, match=r"2 are negative \(the least -3\).*arcsinh"):
+    with pytest.raises(DataError, match=r"2 are negative \(the least -3\).*arcsinh"):
         log1p(np.array([[1.0, -3.0], [-0.5, 0.0]]))
-    with pytest.raises(TableError, match="1 are negative"):
+    with pytest.raises(DataError, match="1 are negative"):
         log1p(sparse.csr_matrix([[0.0, -1.0]]))
     for cofactor in (0.0, -1.0, np.nan, np.inf):
-        with pytest.raises(TableError, match="cofactor"):
+        with pytest.raises(ParameterError) as caught:
             arcsinh(np.ones((2, 2)), cofactor)
+        assert caught.value.parameter == "cofactor"
     assert arcsinh(np.array([[-5.0]]))[0, 0] == pytest.approx(-np.arcsinh(1))
 
 

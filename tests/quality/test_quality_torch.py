@@ -323,7 +323,7 @@ def test_measures_work_on_the_device_of_their_tensors(monkeypatch, rng):
         entered.append(device)
         return nullcontext()
 
-    monkeypatch.setattr("dtsne.runtime._session_torch.launching_on", launching_on)
+    monkeypatch.setattr("dtsne.runtime._devices.launching_on", launching_on)
     model = DTSNE(perplexity=10, device=DEVICE, max_iter=20, tol=0).fit(X)
     for measure in (model.report, lambda: quality.evaluate(X, X[:, :2], k=10, device=DEVICE)):
         entered.clear()

@@ -14,8 +14,12 @@ from scipy.sparse import csr_matrix
 from sklearn.neighbors import kneighbors_graph
 
 from dtsne import DTSNE
+from dtsne._config import PARAMETERS
+from dtsne.report._anndata import entries_of
+from dtsne.runtime._errors import DataError, DataTypeError, ParameterError, ParameterTypeError
 from dtsne.scanpy import dtsne
-from dtsne.scanpy._layout import entries_of
+from dtsne.scanpy._representation import MissingEntryError
+from dtsne.scanpy._tool import Parameters
 from dtsne.tables import read_embedding, write_h5ad
 
 sc = pytest.importorskip("scanpy")
@@ -66,7 +70,7 @@ def no_fit(monkeypatch):
     def fail(*_):
         raise AssertionError("the long work was started")
 
-    monkeypatch.setattr(DTSNE, "fit_transform", fail)
+    monkeypatch.setattr(DTSNE, "fit", fail)
 
 
 def keys(adata):
@@ -208,7 +212,7 @@ def test_a_file_of_the_tables_looks_the_same(small, tmp_path):
     model = DTSNE(n_pcs=None, random_state=0, **QUICK).fit(small.obsm["X_pca"])
     account = model.report(labels=np.asarray(small.obs["louvain"].astype(str)), k=10)
     params = {"use_rep": "X_pca", "n_pcs": 8, "neighbors": "searched", "groupby": "louvain"}
-    entries = entries_of(model, account, params=params)
+    entries = entries_of(model._embedding, account, model.get_params(), source=params)
     write_h5ad(
         tmp_path / "out.h5ad",
         tmp_path / "in.h5ad",
@@ -284,9 +288,10 @@ def test_a_graph_of_other_data_is_never_used_unsaid(small, caplog):
     with caplog.at_level(logging.INFO, "dtsne.scanpy"):
         dtsne(small, **QUICK)
     assert used(small)["neighbors"] == "searched"
-    assert "not of the data that is to be mapped" in caplog.text
-    with pytest.raises(ValueError, match=r"not of the data .* Name what it was computed with"):
+    assert "not of the data that is mapped" in caplog.text
+    with pytest.raises(DataError, match=r"not of the data .* pass what it was computed w") as error:
         dtsne(small, neighbors_key="neighbors", **QUICK)
+    assert error.value.argument == "neighbors_key"
 
 
 def test_a_graph_of_other_components_is_one_of_other_data(small):
@@ -342,7 +347,7 @@ def test_a_graph_that_misses_near_neighbours_is_too_poor(small, caplog):
 @pytest.mark.parametrize(
     ("change", "parameters", "message"),
     [
-        ("dense", {}, "no sparse matrix"),
+        ("dense", {}, "not a sparse matrix"),
         (None, {"metric": "manhattan"}, "not used for metric='manhattan'"),
     ],
 )
@@ -369,7 +374,7 @@ def test_an_entry_without_its_graph(small):
     small.uns["neighbors"] = {"params": {}}
     dtsne(small, **QUICK)
     assert used(small)["neighbors"] == "searched"
-    with pytest.raises(KeyError, match="obsp has no 'distances'"):
+    with pytest.raises(MissingEntryError, match="obsp has no 'distances'"):
         dtsne(small, neighbors_key="neighbors", **QUICK)
 
 
@@ -486,44 +491,44 @@ def test_groups_may_be_whole_numbers_or_truth_values(small):
 
 
 @pytest.mark.parametrize(
-    ("options", "error", "message"),
+    ("options", "kind", "field", "message"),
     [
-        ({"use_rep": "X_pcs"}, KeyError, "obsm has no 'X_pcs'; did you mean 'X_pca'"),
-        ({"use_rep": "scvi"}, KeyError, "obsm has no 'scvi'; it has 'X_pca'. Compute it first"),
-        ({"layer": "counts"}, KeyError, "layers has no 'counts'; it has 'twice'"),
-        ({"layer": "twice", "use_rep": "X"}, ValueError, "exclude each other"),
-        ({"groupby": "leiden"}, KeyError, "obs has no 'leiden'; it has 'louvain'"),
-        ({"groupby": "depth"}, ValueError, "decimal numbers"),
-        ({"groupby": "nothing"}, ValueError, "says nothing of any cell"),
-        ({"groupby": "mixed"}, ValueError, "labels mixes numbers and text"),
-        ({"groupby": "lists"}, ValueError, "labels has lists or arrays as values"),
-        ({"key_added": "pca"}, ValueError, r"what is mapped, adata.obsm\['X_pca'\]"),
-        ({"key_added": "tsne"}, ValueError, r"overwrite adata.uns\['tsne'\], which is not"),
-        ({"key_added": "X_neighbors"}, ValueError, r"overwrite adata.uns\['neighbors'\]"),
-        ({"neighbors_key": "mine"}, KeyError, "uns has no 'mine'; it is empty. Compute it"),
-        ({"n_pcs": 9}, ValueError, "n_pcs=9 is more than the 8 columns"),
-        ({"n_pcs": 2.5}, TypeError, "n_pcs=2.5 has to be an integer"),
-        ({"n_pcs": -1}, ValueError, "n_pcs=-1 has to be at least 1"),
-        ({"n_pcs": 0, "use_rep": "X_pca"}, ValueError, "n_pcs=0 leaves no column"),
-        ({"perplexty": 30}, TypeError, "no parameter 'perplexty'; did you mean 'perplexity'"),
-        ({"use_reps": "X"}, TypeError, "did you mean 'use_rep'"),
-        ({"zzz": 1}, TypeError, "no parameter 'zzz'; there are "),
-        ({"neighbors": None}, TypeError, "by neighbors_key"),
-        ({"metric": "precomputed"}, ValueError, "has no place here"),
-        ({"metric": "nearness"}, ValueError, "metric='nearness' is not known"),
-        ({"perplexity": 0.5}, ValueError, "perplexity=0.5 has to be"),
-        ({"k": 0}, ValueError, "k=0 must be an integer of at least 1"),
-        ({"key_added": ""}, ValueError, "has to be a name"),
-        ({"key_added": "a/b"}, ValueError, "without a slash"),
-        ({"key_added": None}, TypeError, "has to be a string"),
-        ({"use_rep": "nan"}, ValueError, "NaN or infinite values in 2 of 60 cells"),
-        ({"use_rep": "sparse_nan"}, ValueError, "NaN or infinite values in 1 of 60 cells"),
-        ({"use_rep": "text"}, ValueError, r"columns that are no numbers \('kind'\)"),
-        ({"use_rep": "objects"}, ValueError, "holds object"),
-        ({"use_rep": "cube"}, ValueError, "has 3 dimensions"),
+        ({"use_rep": "X_pcs"}, MissingEntryError, "X_pcs", "obsm .*the closest is 'X_pca'"),
+        ({"use_rep": "scvi"}, MissingEntryError, "scvi", "obsm .*are 'X_pca'.*; compute it first"),
+        ({"layer": "counts"}, MissingEntryError, "counts", "layers has no 'counts' .*are 'twice'"),
+        ({"layer": "twice", "use_rep": "X"}, ParameterError, "layer", "exclude each other"),
+        ({"groupby": "leiden"}, MissingEntryError, "leiden", "obs has no 'leiden' .*'louvain'"),
+        ({"groupby": "depth"}, DataError, "groupby", "decimal numbers"),
+        ({"groupby": "nothing"}, DataError, "groupby", "has only missing values"),
+        ({"groupby": "mixed"}, DataError, "groupby", "labels mixes numbers and text"),
+        ({"groupby": "lists"}, DataError, "groupby", "labels has lists or arrays as values"),
+        ({"key_added": "pca"}, ParameterError, "key_added", r"adata.obsm\['X_pca'\], which is map"),
+        ({"key_added": "tsne"}, ParameterError, "key_added", r"overwrite adata.uns\['tsne'\], wh"),
+        ({"key_added": "X_neighbors"}, ParameterError, "key_added", r"uns\['neighbors'\]"),
+        ({"neighbors_key": "mine"}, MissingEntryError, "mine", "uns .*are none.*; compute it"),
+        ({"n_pcs": 9}, ParameterError, "n_pcs", "from 1 to 8, the number of columns"),
+        ({"n_pcs": 2.5}, ParameterTypeError, "n_pcs", "an integer"),
+        ({"n_pcs": -1}, ParameterError, "n_pcs", "of at least 0"),
+        ({"n_pcs": 0, "use_rep": "X_pca"}, ParameterError, "n_pcs", "from 1 to 8"),
+        ({"perplexty": 30}, ParameterTypeError, "perplexty", "the closest is 'perplexity'"),
+        ({"use_reps": "X"}, ParameterTypeError, "use_reps", "the closest is 'use_rep'"),
+        ({"zzz": 1}, ParameterTypeError, "zzz", "no parameter 'zzz'; there are "),
+        ({"neighbors": None}, ParameterTypeError, "neighbors", "pass neighbors_key"),
+        ({"metric": "precomputed"}, ParameterError, "metric", "is not supported here"),
+        ({"metric": "nearness"}, ParameterError, "metric", "must be one of 'euclidean'"),
+        ({"perplexity": 0.5}, ParameterError, "perplexity", "must be a number above 1"),
+        ({"k": 0}, ParameterError, "k", "must be an integer of at least 1"),
+        ({"key_added": ""}, ParameterError, "key_added", "must be a name"),
+        ({"key_added": "a/b"}, ParameterError, "key_added", "without a slash"),
+        ({"key_added": None}, ParameterTypeError, "key_added", "must be a string"),
+        ({"use_rep": "nan"}, DataError, "adata.obsm['nan']", "NaN or .* in 2 of 60 cells"),
+        ({"use_rep": "sparse_nan"}, DataError, "adata.obsm['sparse_nan']", "1 of 60 cells"),
+        ({"use_rep": "text"}, DataTypeError, "adata.obsm['text']", r"not numeric \('kind'\)"),
+        ({"use_rep": "objects"}, DataTypeError, "adata.obsm['objects']", "holds object"),
+        ({"use_rep": "cube"}, DataError, "adata.obsm['cube']", "has 3 dimensions"),
     ],
 )
-def test_what_cannot_be_done_is_said_at_once(small, no_fit, options, error, message):
+def test_what_cannot_be_done_is_said_at_once(small, no_fit, options, kind, field, message):
     small.obs["depth"] = 0.5
     small.obs["nothing"] = None
     small.obs["mixed"] = np.array([1, "a", None] * 20, object)
@@ -540,9 +545,17 @@ def test_what_cannot_be_done_is_said_at_once(small, no_fit, options, error, mess
         small.obsm["objects"] = X.astype(object)
         small.obsm["cube"] = np.zeros((60, 2, 2))
     before = keys(small)
-    with pytest.raises(error, match=message):
+    with pytest.raises(kind, match=message) as error:
         dtsne(small, **options)
+    found = error.value
+    named = [getattr(found, name, None) for name in ("key", "parameter", "argument")]
+    assert field in named
     assert keys(small) == before
+
+
+def test_the_tool_passes_on_all_other_parameters_of_the_model():
+    own = {"neighbors", "n_pcs", "random_state", "n_jobs"}
+    assert set(Parameters.__annotations__) == set(PARAMETERS) - own
 
 
 def test_cells_without_a_group_are_in_none(small, tmp_path):
@@ -585,16 +598,17 @@ def test_the_first_bad_cell_is_named(small, no_fit):
 
 def test_cells_without_numbers(small, no_fit):
     empty = anndata.AnnData(obs=small.obs)
-    with pytest.raises(ValueError, match=r"adata.X is empty; .* is empty, too"):
+    with pytest.raises(DataError, match=r"adata.X is empty; pass use_rep; .*has no entries"):
         dtsne(empty)
-    with pytest.raises(ValueError, match="3 cells; a map needs at least 4"):
+    with pytest.raises(DataError, match="3 cells; pass at least 4"):
         dtsne(small[:3])
 
 
 @pytest.mark.parametrize("other", [np.zeros((9, 2)), pd.DataFrame({"x": [1.0]}), None])
 def test_other_things_than_anndata(other):
-    with pytest.raises(TypeError, match="This is a tool for AnnData"):
+    with pytest.raises(DataTypeError, match="must be AnnData") as error:
         dtsne(other)
+    assert error.value.argument == "adata"
 
 
 def test_a_fit_that_is_stopped_leaves_nothing(small):

@@ -34,7 +34,12 @@ def refused(*arguments, code=1):
     result = run(*arguments)
     assert result.exit_code == code, result.output
     assert result.stdout == ""
-    on_the_way = ("dtsne: warning:", "numbers from", "dtsne: the map is", "matched by their order")
+    on_the_way = (
+        "dtsne: warning:",
+        "numbers from",
+        "dtsne: the map is",
+        "points are matched by their order",
+    )
     lines = [
         line for line in result.stderr.splitlines() if not any(text in line for text in on_the_way)
     ]

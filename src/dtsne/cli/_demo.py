@@ -39,7 +39,7 @@ def demo(folder: Path, verbosity: Verbosity) -> None:
     """
     with verbosity.configured_logging():
         from dtsne.cli import _outputs
-        from dtsne.io._columns import as_text
+        from dtsne.io._table import as_text
         from dtsne.tables import check_output
 
         names = ("three-gaussians.png", "digits.png", "digits.html", "cells.csv", "tsne.csv")

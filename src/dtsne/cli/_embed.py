@@ -23,7 +23,7 @@ from dtsne.cli._options import (
 from dtsne.cli._reading import InputOptions
 from dtsne.cli._signals import sigterm_as_interrupt
 from dtsne.cli._verbosity import Verbosity
-from dtsne.io._formats import READ, WRITTEN, in_words
+from dtsne.io._files import READ, WRITTEN, in_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

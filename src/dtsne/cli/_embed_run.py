@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 from click.exceptions import Exit
 
-from dtsne import DTSNE, __version__
+from dtsne import DTSNE
 from dtsne.cli import _outputs
 from dtsne.cli._errors import user_errors
 from dtsne.cli._outputs import STDOUT
 from dtsne.cli._pages import page_of
 from dtsne.cli._signals import stop_code
 from dtsne.cli._verbosity import print_result, printable
-from dtsne.io._formats import WRITTEN
+from dtsne.io._files import WRITTEN
 from dtsne.labels._format import renamed
+from dtsne.report._anndata import Keys, entries_of
 from dtsne.runtime._devices import device_for
 from dtsne.runtime._errors import DataError
-from dtsne.scanpy._layout import entries_of, in_obs, known, params_of
 from dtsne.tables import check_output, write_h5ad, write_table
 
 if TYPE_CHECKING:
@@ -248,18 +248,13 @@ def _write_anndata(
 ) -> None:
     """Write the map into a copy of the input, under the names of :mod:`dtsne.scanpy`."""
     model = job.model
-    said = job.reading.transform_parameters
-    params = known({**params_of(model), **said})
-    record: dict[str, Any] = {
-        "dtsne": {"params": params, "version": __version__, "n_iter": int(model.n_iter_)}
-    }
-    if account is not None:
-        record = entries_of(model, account, params=said).uns
+    source, keys = job.reading.transform_parameters, Keys()
+    entries = entries_of(model._embedding, account, model.get_params(), source=source, keys=keys)
     write_h5ad(
         output,
         job.source,
-        obsm={"X_dtsne": model.embedding_},
-        obs={in_obs(name): values for name, values in columns.items()},
-        uns=record,
+        obsm=entries.obsm,
+        obs={keys.obs(name): values for name, values in columns.items()},
+        uns=entries.uns,
         overwrite_source=job.products.overwrite,
     )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtsne.io._integers import has_gaps
+from dtsne.io._table import has_gaps
 from dtsne.labels._format import MAX_INTEGER_LABELS
 from dtsne.labels._groups import Groups, group_by
 from dtsne.plots._palette import MAX_GROUPS

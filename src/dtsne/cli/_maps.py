@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dtsne.cli._numbers import check_size
-from dtsne.io._map_files import find_map
+from dtsne.io import _maps
 from dtsne.report import PointTable
-from dtsne.scanpy._layout import in_obs
+from dtsne.report._anndata import Keys
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from dtsne.io._map_files import FoundMap
     from dtsne.io._options import ReadOptions
     from dtsne.io._table import Field, TextArray
     from dtsne.runtime._typing import FloatArray, IntArray
@@ -24,7 +23,7 @@ _OURS = "dtsne"
 # What `quality --points` calls the map that it judged, whoever made it.
 JUDGED = "map"
 _OF_ACCOUNT = tuple(f.name for f in fields(PointTable) if f.name != "label")
-_ACCOUNT_NAMES = frozenset({*_OF_ACCOUNT, *map(in_obs, _OF_ACCOUNT)})
+_ACCOUNT_NAMES = frozenset({*_OF_ACCOUNT, *map(Keys(_OURS).obs, _OF_ACCOUNT)})
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,27 +79,24 @@ class MapFile:
 
 
 def read_map(path: Path, options: ReadOptions, likely_id: str | None = None) -> MapFile:
-    """Read a map that `embed` or another tool wrote; see `find_map`."""
-    found = find_map(path, options, likely_id)
-    check_size(found.Y, path)
-    account = _account_of(found)
-    columns = found.columns if account else _told_apart(found.columns)
-    return MapFile(found.Y, found.ids, columns, account, found.categories)
+    """Read a map that `embed` or another tool wrote; see `dtsne.io._maps.read_map`."""
+    table, name = _maps.read_map(path, options, likely_id)
+    check_size(table.X, path)
+    account = _account_of(table.fields, name or "")
+    columns = table.fields if account else _told_apart(table.fields)
+    return MapFile(np.asarray(table.X), table.ids, columns, account, table.categories)
 
 
-def _account_of(found: FoundMap) -> dict[str, Field]:
-    """Return the columns that speak of the map that was found, and of no other."""
-    name = found.name or ""
+def _account_of(columns: dict[str, Field], name: str) -> dict[str, Field]:
+    """Return the columns that are the report of the map of this name, and of no other."""
     key = name.removeprefix("X_")
     if key != name:  # in AnnData, the names of the columns begin with that of the map
-        named = {column: in_obs(column, key) for column in _OF_ACCOUNT}
+        named = {column: Keys(key).obs(column) for column in _OF_ACCOUNT}
     elif name in (_OURS, JUDGED):
         named = {column: column for column in _OF_ACCOUNT}
     else:
         return {}
-    account = {
-        column: found.columns[there] for column, there in named.items() if there in found.columns
-    }
+    account = {column: columns[there] for column, there in named.items() if there in columns}
     if key != _OURS and "sigma_at_bound" not in account:
         account.pop("sigma", None)  # of another tool, which means something else by the word
     return account
@@ -110,4 +106,5 @@ def _told_apart(columns: dict[str, Field]) -> dict[str, Field]:
     """Return columns in which those of our account, if our map lies beside, bear our name."""
     if not {_OURS, f"{_OURS}_1"}.intersection(columns):
         return columns
-    return {in_obs(n) if n in _OF_ACCOUNT else n: column for n, column in columns.items()}
+    keys = Keys(_OURS)
+    return {keys.obs(n) if n in _OF_ACCOUNT else n: column for n, column in columns.items()}

@@ -6,7 +6,7 @@ import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from dtsne.io._columns import as_text
+from dtsne.io._table import as_text
 from dtsne.runtime._errors import DataError, UserNotice
 from dtsne.runtime._logging import warn
 from dtsne.tables import TableError, align

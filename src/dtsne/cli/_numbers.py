@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtsne.io._names import counted
+from dtsne.io._select import counted
 from dtsne.runtime._errors import DataError
 
 if TYPE_CHECKING:

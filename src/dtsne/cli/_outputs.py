@@ -11,11 +11,10 @@ import click
 
 from dtsne.cli._plot import DPI, PAGES, PICTURES
 from dtsne.io._anndata import anndata_io
-from dtsne.io._files import format_of
-from dtsne.io._formats import WITH_COLUMNS, WRITTEN, in_words, suffixes_of
-from dtsne.io._pyarrow import arrow
+from dtsne.io._arrow import arrow
+from dtsne.io._files import WITH_COLUMNS, WRITTEN, format_of, in_words, suffixes_of
 from dtsne.plots._axes import new_figure
-from dtsne.runtime._atomic import whole_file
+from dtsne.runtime._atomic import atomic_write
 from dtsne.tables import TableError, check_output, write_table
 
 if TYPE_CHECKING:
@@ -133,7 +132,7 @@ def write_points(
 
 def write_text(path: Path, text: str) -> None:
     """Write a text."""
-    with whole_file(path) as part:
+    with atomic_write(path) as part:
         part.write_text(text, encoding="utf-8", newline="\n")
     log_written(path)
 
@@ -141,7 +140,7 @@ def write_text(path: Path, text: str) -> None:
 def write_picture(path: Path, drawn: Any, dots_per_inch: float = DPI) -> None:
     """Write a figure, or the figure of some axes."""
     figure = getattr(drawn, "figure", drawn)
-    with whole_file(path) as part:
+    with atomic_write(path) as part:
         figure.savefig(part, format=path.suffix.lower().removeprefix("."), dpi=dots_per_inch)
     log_written(path)
 

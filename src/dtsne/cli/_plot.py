@@ -10,7 +10,7 @@ import click
 from dtsne.cli._options import FILE, Argument, Options, command, option
 from dtsne.cli._reading import MapOptions
 from dtsne.cli._verbosity import Verbosity, printable
-from dtsne.io._formats import MAPS, in_words
+from dtsne.io._files import MAPS, in_words
 
 if TYPE_CHECKING:
     from pathlib import Path

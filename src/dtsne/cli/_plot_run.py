@@ -14,7 +14,7 @@ from dtsne.cli._pages import as_ids
 from dtsne.cli._pictures import Radii
 from dtsne.cli._plot import DPI, PAGES, PICTURES
 from dtsne.cli._verbosity import printable
-from dtsne.io._names import unknown
+from dtsne.io._select import unknown
 from dtsne.page import make_page
 from dtsne.runtime._errors import DataError
 
@@ -114,7 +114,7 @@ def _groups(found: MapFile, by: str, path: Path) -> Groups | None:
 
 def _column(found: MapFile, name: str, path: Path) -> Field:
     if name not in found.columns:
-        raise unknown(name, list(found.columns), path)
+        raise unknown(name, found.columns, path=path)
     return found.columns[name]
 
 

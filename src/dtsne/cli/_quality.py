@@ -12,7 +12,7 @@ from dtsne.cli._embed import FitOptions
 from dtsne.cli._options import FILE, POSITIVE, Argument, Options, command, option
 from dtsne.cli._reading import InputOptions, SecondMapOptions
 from dtsne.cli._verbosity import Verbosity
-from dtsne.io._formats import MAPS, WITH_COLUMNS, in_words
+from dtsne.io._files import MAPS, WITH_COLUMNS, in_words
 
 if TYPE_CHECKING:
     from pathlib import Path

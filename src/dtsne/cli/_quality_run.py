@@ -15,7 +15,7 @@ from dtsne.cli._matching import matched
 from dtsne.cli._outputs import STDOUT
 from dtsne.cli._pages import page_of
 from dtsne.cli._verbosity import print_result, printable
-from dtsne.io._formats import WITH_COLUMNS
+from dtsne.io._files import WITH_COLUMNS
 from dtsne.report import _build
 from dtsne.report._points import MapMetadata
 from dtsne.report._sources import source_of

@@ -10,7 +10,7 @@ import torch
 from dtsne.data._pca_torch import principal_components
 from dtsne.data._points_torch import DevicePoints, FromHost
 from dtsne.data._prepare import prepare as prepare_on_host
-from dtsne.runtime._device_torch import free_memory
+from dtsne.runtime._devices import free_memory
 from dtsne.runtime._memory import shortage
 
 if TYPE_CHECKING:

@@ -1,16 +1,17 @@
-"""From the files of a publisher to a table: pure functions of their paths."""
+"""Published files as points and labels: pure functions of their paths."""
 
 from __future__ import annotations
 
 import gzip
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dtsne.datasets._dataset import Table
-from dtsne.datasets._optional import for_download
+from dtsne.datasets._dataset import LabelledPoints
+from dtsne.datasets._download import for_download
+from dtsne.runtime._errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,16 +21,18 @@ if TYPE_CHECKING:
     from dtsne.runtime._typing import FloatArray
 
 CYTOF_COFACTOR = 5  # the usual one for mass cytometry
+_AGAIN = "delete it, and download it again"
 
 
-def mnist(paths: Sequence[Path]) -> Table:
+def mnist(paths: Sequence[Path]) -> LabelledPoints:
     """Join the training and the test images."""
     train_images, train_labels, test_images, test_labels = paths
     images = np.concatenate([read_idx(path, ndim=3) for path in (train_images, test_images)])
     labels = np.concatenate([read_idx(path, ndim=1) for path in (train_labels, test_labels)])
     if len(images) != len(labels):
-        raise ValueError(f"MNIST is damaged: {len(images)} images and {len(labels)} labels")
-    return Table(
+        reason = f"MNIST is corrupt: it has {len(images)} images and {len(labels)} labels"
+        raise DataError(reason, _AGAIN, argument="paths")
+    return LabelledPoints(
         images.reshape(len(images), -1).astype(np.float32),
         labels.astype(np.int64),
         tuple("0123456789"),
@@ -45,53 +48,34 @@ def read_idx(path: Path, *, ndim: int) -> NDArray[np.uint8]:
     content = gzip.decompress(path.read_bytes())
     header = 4 + 4 * ndim
     if content[:4] != bytes([0, 0, 8, ndim]) or len(content) < header:
-        raise ValueError(f"{path.name} is not an IDX file of unsigned bytes in {ndim} dimensions")
+        reason = f"{path.name} is not an IDX file of unsigned bytes in {ndim} dimensions"
+        raise DataError(reason, _AGAIN, argument="path")
     shape = tuple(int(length) for length in np.frombuffer(content[4:header], ">u4"))
     if len(content) != header + prod(shape):
-        raise ValueError(
-            f"{path.name} is damaged: its header announces {prod(shape)} bytes, "
-            f"{len(content) - header} follow"
-        )
+        reason = f"{path.name} is corrupt: {len(content) - header} bytes instead of {prod(shape)}"
+        raise DataError(reason, _AGAIN, argument="path")
     return np.frombuffer(content, np.uint8, offset=header).reshape(shape)
 
 
 # The file numbers the populations from 1, in this order, and leaves the rest without a label.
+# fmt: off
 SAMUSIK_NAMES = (
-    "unassigned",
-    "B-cell Frac A-C (pro-B cells)",
-    "Basophils",
-    "CD4 T cells",
-    "CD8 T cells",
-    "Classical Monocytes",
-    "CLP",
-    "CMP",
-    "Eosinophils",
-    "gd T cells",
-    "GMP",
-    "HSC",
-    "IgD- IgMpos B cells",
-    "IgDpos IgMpos B cells",
-    "IgM- IgD- B-cells",
-    "Intermediate Monocytes",
-    "Macrophages",
-    "mDCs",
-    "MEP",
-    "MPP",
-    "NK cells",
-    "NKT cells",
-    "Non-Classical Monocytes",
-    "pDCs",
+    "unassigned", "B-cell Frac A-C (pro-B cells)", "Basophils", "CD4 T cells", "CD8 T cells",
+    "Classical Monocytes", "CLP", "CMP", "Eosinophils", "gd T cells", "GMP", "HSC",
+    "IgD- IgMpos B cells", "IgDpos IgMpos B cells", "IgM- IgD- B-cells", "Intermediate Monocytes",
+    "Macrophages", "mDCs", "MEP", "MPP", "NK cells", "NKT cells", "Non-Classical Monocytes", "pDCs",
     "Plasma Cells",
 )
+# fmt: on
 
 
-def samusik(paths: Sequence[Path]) -> Table:
+def samusik(paths: Sequence[Path]) -> LabelledPoints:
     """Take the surface markers, which are transformed in the file already, and the populations."""
     columns = _read_r_data_frame(paths[0])
     ordered = list(columns)
     # Before these stand time, cell length and barcodes; behind them DNA, viability and metadata.
     markers = ordered[ordered.index("Ter119") : ordered.index("MHCII") + 1]
-    return Table(
+    return LabelledPoints(
         np.stack([columns[marker] for marker in markers], axis=1).astype(np.float32),
         np.nan_to_num(columns["label"], nan=0).astype(np.int64),
         SAMUSIK_NAMES,
@@ -101,7 +85,7 @@ def samusik(paths: Sequence[Path]) -> Table:
 def _read_r_data_frame(path: Path) -> dict[str, FloatArray]:
     """Read the only object of an .rda file as a dict of its columns."""
 
-    def columns(values: dict[str, Any], _attributes: object) -> dict[str, Any]:
+    def columns(values: dict[str, FloatArray], _attributes: object) -> dict[str, FloatArray]:
         return values
 
     # Named here, as rdata knows no tibbles and would warn.
@@ -110,7 +94,7 @@ def _read_r_data_frame(path: Path) -> dict[str, FloatArray]:
     return {str(name): np.asarray(column) for name, column in frame.items()}
 
 
-def pbmc4k(paths: Sequence[Path]) -> Table:
+def pbmc4k(paths: Sequence[Path]) -> LabelledPoints:
     """Normalise the counts, and project them on their first 50 principal components."""
     from sklearn.decomposition import PCA
 
@@ -120,7 +104,7 @@ def pbmc4k(paths: Sequence[Path]) -> Table:
     # The randomised solver, as in the stored set: the late components, whose variances nearly
     # agree, differ from those of an exact solver.
     pca = PCA(min(50, *counts.shape), svd_solver="randomized", random_state=0)
-    return Table(
+    return LabelledPoints(
         pca.fit_transform(log_counts).astype(np.float32),
         clusters.astype(np.int64) - 1,
         tuple(str(cluster) for cluster in range(1, clusters.max() + 1)),
@@ -137,7 +121,7 @@ HIMC_MARKERS = (
 # fmt: on
 
 
-def himc(paths: Sequence[Path]) -> Table:
+def himc(paths: Sequence[Path]) -> LabelledPoints:
     """Join the files of the cell types, and undo the randomisation of the counts.
 
     The instrument's software adds noise from U(-1, 0) to the integer counts; rounding up takes it
@@ -145,7 +129,7 @@ def himc(paths: Sequence[Path]) -> Table:
     """
     intensities, cell_types = zip(*map(_read_himc_file, paths), strict=True)
     label_names = sorted(cell_types)
-    return Table(
+    return LabelledPoints(
         np.arcsinh(np.ceil(np.concatenate(intensities)) / CYTOF_COFACTOR).astype(np.float32),
         np.repeat(
             np.array([label_names.index(cell_type) for cell_type in cell_types], dtype=np.int64),

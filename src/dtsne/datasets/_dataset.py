@@ -1,4 +1,4 @@
-"""What `load` returns."""
+"""Data sets as `load` returns them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from dtsne.runtime._typing import FloatArray, IntArray
 
 
-class Table(NamedTuple):
-    """The bare content of a set: points, labels, and what the labels stand for."""
+class LabelledPoints(NamedTuple):
+    """Points, their labels, and the names of the labels."""
 
     X: FloatArray
     labels: IntArray
@@ -26,16 +26,20 @@ class Dataset:
     Attributes
     ----------
     name : str
-        The name it was loaded by.
+        The name by which it was loaded.
     X : ndarray of shape (n, d)
         The points, one in each row: float64 for synthetic sets and ``"digits"``, float32 for
         the other real ones, whatever their type on disk.
     labels : ndarray of shape (n,) or None
-        The cluster of each point, an index into `label_names`; None where there is no labelling.
+        The cluster of each point, an index into `label_names`; None for a set without labels.
     label_names : tuple of str
-        What the labels stand for.
+        The names of the clusters.
     description : str
-        What it is, n × d, its origin, its preprocessing, and its licence where known.
+        Content, n × d, origin, preprocessing, and licence where known.
+
+    See Also
+    --------
+    load : Loads one by name.
     """
 
     name: str

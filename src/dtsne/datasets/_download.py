@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-from dtsne.datasets._optional import for_download
+from dtsne.runtime._errors import DataError
+from dtsne.runtime._optional import optional
+
+for_download = partial(optional, extra="data", purpose="downloading this data set")
 
 
 @dataclass(frozen=True)
@@ -93,7 +97,7 @@ HIMC = tuple(
 def fetch(file: RemoteFile, *, remedy: str) -> Path:
     """Return the path of a file in the cache, downloading it first if it is not there.
 
-    `remedy` ends the message of an error: what the user can do without a download.
+    `remedy` is what the user can do without a download, for error messages.
     """
     pooch = for_download("pooch")
     name = file.url.rpartition("/")[2]
@@ -102,5 +106,6 @@ def fetch(file: RemoteFile, *, remedy: str) -> Path:
     except OSError as error:  # which the errors of requests are, too
         raise OSError(f"cannot download {file.url} ({error}); {remedy}") from error
     except ValueError as error:
-        raise ValueError(f"{file.url} has not the checksum expected; {remedy}") from error
+        reason = f"{file.url} does not have the expected checksum"
+        raise DataError(reason, remedy, argument="file") from error
     return Path(path)

@@ -1,4 +1,4 @@
-"""One entrance to all sets."""
+"""All data sets, by name."""
 
 from __future__ import annotations
 
@@ -9,23 +9,40 @@ import numpy as np
 
 from dtsne.datasets._real import REAL, load_digits, load_real
 from dtsne.datasets._synthetic import MIXTURES, draw_mixture
+from dtsne.runtime._errors import ParameterError
 
 if TYPE_CHECKING:
     from dtsne.datasets._dataset import Dataset
 
 
 def names() -> tuple[str, ...]:
-    """Return the names that `load` knows."""
+    """Return the names of all data sets.
+
+    Returns
+    -------
+    tuple of str
+        The names, as :func:`load` takes them.
+
+    See Also
+    --------
+    load : Loads one of them.
+
+    Examples
+    --------
+    >>> from dtsne.datasets import names
+    >>> "digits" in names()
+    True
+    """
     return (*MIXTURES, "digits", *REAL)
 
 
 def load(name: str, seed: int = 0, *, n: int | None = None) -> Dataset:
     """Load a data set by name.
 
-    Synthetic sets are drawn anew from `seed`. ``"digits"`` comes with scikit-learn. The other
-    real sets are read from the folder named by the environment variable ``DTSNE_DATA``, or, where
-    that is unset or lacks the file, downloaded with a checksum and cached (this needs
-    ``pip install "dtsne[data]"``). ``"amazon"`` and ``"newsgroups"`` are published nowhere, and
+    Synthetic sets are drawn from `seed`. ``"digits"`` comes with scikit-learn. The other real
+    sets are read from the folder in the environment variable ``DTSNE_DATA``. Where that is unset or
+    lacks the file, they are downloaded with a checksum and cached, which requires
+    ``pip install "dtsne[data]"``. ``"amazon"`` and ``"newsgroups"`` are published nowhere, and
     come from ``DTSNE_DATA`` only.
 
     Parameters
@@ -33,16 +50,16 @@ def load(name: str, seed: int = 0, *, n: int | None = None) -> Dataset:
     name : str
         One of `names`.
     seed : int, default=0
-        Seed of the random draw: of the points of a synthetic set, and of the subset of any set.
-        Without effect on a real set loaded whole.
+        Seeds the points of a synthetic set, and the choice of a subset. It has no effect on a
+        real set with all its rows.
     n : int, optional
-        Return a random subset of n rows, drawn without replacement and kept in their order, as
-        the paper does for its larger sets. All rows by default.
+        Size of a random subset of the rows, drawn without replacement and in their order, as in
+        the paper for its larger sets. All rows by default.
 
     Returns
     -------
     Dataset
-        The set; see there for its fields and types.
+        The data set.
 
     Raises
     ------
@@ -52,7 +69,11 @@ def load(name: str, seed: int = 0, *, n: int | None = None) -> Dataset:
     ImportError
         If a download is needed and a package of ``dtsne[data]`` is missing.
     OSError
-        If a download fails. FileNotFoundError (a kind of OSError) if there is none to try.
+        If a download fails; FileNotFoundError, a kind of OSError, if there is none to try.
+
+    See Also
+    --------
+    names : The names of all sets.
 
     Examples
     --------
@@ -68,14 +89,14 @@ def load(name: str, seed: int = 0, *, n: int | None = None) -> Dataset:
     elif name in REAL:
         whole = load_real(name)
     else:
-        raise ValueError(f"unknown data set {name!r}; choose one of {', '.join(names())}")
+        raise ParameterError("name", name, f"one of {', '.join(names())}")
     return whole if n is None else _random_subset(whole, n, seed)
 
 
 def _random_subset(whole: Dataset, n: int, seed: int) -> Dataset:
     size = len(whole.X)
     if not 1 <= n <= size:
-        raise ValueError(f"n must be between 1 and {size}, the size of {whole.name!r}; got {n}")
+        raise ParameterError("n", n, f"from 1 to {size}, the size of {whole.name!r}")
     rows = np.sort(np.random.default_rng(seed).choice(size, n, replace=False))
     return replace(
         whole,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dtsne.datasets import _convert
-from dtsne.datasets._dataset import Dataset, Table
+from dtsne.datasets._dataset import Dataset, LabelledPoints
 from dtsne.datasets._download import HIMC, MNIST, PBMC4K, SAMUSIK, RemoteFile, fetch
 
 if TYPE_CHECKING:
@@ -21,15 +21,15 @@ FOLDER_VARIABLE = "DTSNE_DATA"
 
 @dataclass(frozen=True)
 class Download:
-    """The published files of a set, and the function that turns them into its table."""
+    """The published files of a set, and the function that reads them."""
 
     files: tuple[RemoteFile, ...]
-    convert: Callable[[Sequence[Path]], Table]
+    convert: Callable[[Sequence[Path]], LabelledPoints]
 
 
 @dataclass(frozen=True)
 class RealSet:
-    """Where a real set is found. `download` is None where it is published nowhere."""
+    """Where a real set is found; `download` is None for a set that is published nowhere."""
 
     file: str
     description: str
@@ -114,12 +114,12 @@ def load_real(name: str) -> Dataset:
     )
 
 
-def _read_npz(path: Path) -> Table:
+def _read_npz(path: Path) -> LabelledPoints:
     with np.load(path, allow_pickle=False) as stored:
-        return Table(stored["X"], stored["y"], tuple(map(str, stored["label_names"])))
+        return LabelledPoints(stored["X"], stored["y"], tuple(map(str, stored["label_names"])))
 
 
-def _download(name: str, real: RealSet) -> Table:
+def _download(name: str, real: RealSet) -> LabelledPoints:
     remedy = f"set {FOLDER_VARIABLE} to a folder that holds {real.file}"
     if real.download is None:
         raise FileNotFoundError(

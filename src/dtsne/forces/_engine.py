@@ -9,8 +9,8 @@ import numpy as np
 from dtsne.forces._attraction import attraction
 from dtsne.forces._base import Engine, Evaluation
 from dtsne.forces._exact import exact_repulsion
+from dtsne.runtime._progress import Timings
 from dtsne.runtime._threads import ONE_THREAD, Threads
-from dtsne.runtime._timings import Timings
 from dtsne.runtime._typing import FloatArray
 
 if TYPE_CHECKING:

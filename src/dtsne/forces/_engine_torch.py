@@ -13,7 +13,7 @@ from dtsne.forces._base import Engine, Evaluation
 from dtsne.forces._exact_torch import exact_repulsion, four_numbers
 from dtsne.forces._recorder_torch import Recorder
 from dtsne.forces._step import gradient_step as step_on_any_device
-from dtsne.runtime._timings import Timings
+from dtsne.runtime._progress import Timings
 from dtsne.runtime._triton import dispatch, runs_triton
 
 if TYPE_CHECKING:

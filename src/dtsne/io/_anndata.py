@@ -1,29 +1,37 @@
-"""AnnData files (.h5ad): only what is asked for is read, once it is clear that it fits."""
+"""AnnData files (.h5ad): read in parts, once it is clear that these fit; written as copies."""
 
 from __future__ import annotations
 
+import shutil
 import warnings
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dtsne.io._columns import MatrixColumns, as_text
-from dtsne.io._errors import TableError, reading
-from dtsne.io._files import check_room
-from dtsne.io._names import unique, unknown
-from dtsne.io._numpy_files import default_names
+from dtsne.io._errors import TableError, naming, reading
+from dtsne.io._files import check_room, existing_file
+from dtsne.io._select import unknown
+from dtsne.io._table import Source, as_text, default_names, unique
+from dtsne.runtime._atomic import atomic_write, check_output
+from dtsne.runtime._errors import ParameterError, setting
 from dtsne.runtime._optional import optional
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    import os
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
     from types import ModuleType
 
+    import h5py
+    import pandas as pd
+    from numpy.typing import ArrayLike
+
     from dtsne.io._options import ReadOptions
-    from dtsne.io._table import Field
+    from dtsne.io._table import Field, Matrix
 
 _KIND = "an AnnData file (.h5ad)"
+_PURPOSE = "reading or writing .h5ad files"
 _BYTES_PER_TEXT = 64  # of a text as a Python object, about
 
 
@@ -31,88 +39,99 @@ def anndata_io() -> ModuleType:
     """Import what reads and writes the elements of a file."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # those at its import are not for our users
-        return optional("anndata.io", extra="anndata", purpose="reading or writing .h5ad files")
+        return optional("anndata.io", extra="anndata", purpose=_PURPOSE)
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Any]:
+def opened(path: Path) -> Iterator[h5py.File]:
     """Open a file for reading."""
-    h5py = optional("h5py", extra="anndata", purpose="reading or writing .h5ad files")
-    with reading(path, _KIND), h5py.File(path, "r") as file, warnings.catch_warnings():
+    hdf5 = optional("h5py", extra="anndata", purpose=_PURPOSE)
+    with (
+        naming(path),
+        reading(_KIND),
+        hdf5.File(path, "r") as file,
+        warnings.catch_warnings(),
+    ):
         warnings.simplefilter("ignore")  # of old formats, which are read all the same
         for part in ("obs", "var"):
             if part not in file:
                 raise TableError(
-                    f"{path} is HDF5, but not {_KIND}: it has no {part!r}. Write it as one "
-                    "(anndata.AnnData(X).write_h5ad), or save the matrix as .npy."
+                    f"the file is HDF5, but not {_KIND}: it has no {part!r}",
+                    "write it as one, or save the matrix as .npy",
+                    in_python="anndata.AnnData(X).write_h5ad",
                 )
         yield file
 
 
-def read_h5ad(path: Path, options: ReadOptions) -> MatrixColumns:
-    """Read X, a layer, or one of `obsm`, and all of `obs`."""
+def read_h5ad(path: Path, options: ReadOptions) -> Source:
+    """Read X, a layer, or an entry of `obsm`, and all of `obs`."""
     if options.layer is not None and options.use_rep is not None:
-        raise TableError(f"{path}: layer and use_rep exclude each other; give one of them.")
+        raise ParameterError(
+            "layer",
+            options.layer,
+            reason=f"{setting('layer')} and {setting('use_rep')} exclude each other",
+            fix="pass one of them",
+        )
     anndata_io()
     with opened(path) as file:
-        place = _place(file, options, path)
-        X = matrix(file[place], path)
-        obs = _frame(file["obs"], path)
-        id_names = frozenset({"obs_names", str(file["obs"].attrs.get("_index", "index"))})
+        place = _place(file, options)
+        X = _matrix(file[place])
+        obs = _frame(file["obs"])
+        index = str(file["obs"].attrs.get("_index", "index"))
         if options.use_rep in (None, "X"):
-            names = as_text(_frame(file["var"], path).index)
+            names = tuple(as_text(_frame(file["var"]).index))
         else:
-            names = as_text(default_names(X.shape[1], options.use_rep))
-    ids = as_text(obs.index)
-    fields = {str(name): _field(obs[name]) for name in obs.columns}
-    if X.shape != (len(ids), len(names)):
+            names = default_names(X.shape[1], options.use_rep)
+    if X.shape != (len(obs), len(names)):
         raise TableError(
-            f"{path} is damaged: {place} is {X.shape[0]:,} × {X.shape[1]:,}, and there are "
-            f"{len(ids):,} × {len(names):,} names; write it again."
+            f"the file is corrupt: {place} is {X.shape[0]:,} × {X.shape[1]:,}, and there are "
+            f"{len(obs):,} × {len(names):,} names",
+            "write it again",
         )
-    return MatrixColumns(
+    fields = {str(name): _field(obs[name]) for name in obs.columns}
+    return Source(
         path,
         f"{place} of {path.name}",
-        X,
         unique(names),
-        fields,
-        ids,
-        id_names=id_names - set(fields),
-        orders=_orders(obs),
+        X,
+        fields=fields,
+        ids=as_text(obs.index),
+        id_names=frozenset({"obs_names", index}) - set(fields),
+        categories={
+            str(name): tuple(as_text(obs[name].cat.categories))
+            for name in obs.columns
+            if hasattr(obs[name], "cat")
+        },
     )
 
 
-def _place(file: Any, options: ReadOptions, path: Path) -> str:
+def _place(file: h5py.File, options: ReadOptions) -> str:
     """Return where in the file the numbers are."""
     if options.layer is not None:
-        return _within(file, "layers", options.layer, path)
-    if options.use_rep not in (None, "X"):
-        return _within(file, "obsm", options.use_rep, path)
+        return _within(file, "layers", options.layer)
+    if options.use_rep is not None and options.use_rep != "X":
+        return _within(file, "obsm", options.use_rep)
     if "X" not in file:
+        layers, entries = (", ".join(file.get(g, ())) or "none" for g in ("layers", "obsm"))
         raise TableError(
-            f"{path} has no X; name a layer ({_keys(file, 'layers')}) or a representation "
-            f"(use_rep: {_keys(file, 'obsm')})."
+            "the file has no X",
+            f"set {setting('layer')} (there is {layers}), or {setting('use_rep')} (there is "
+            f"{entries})",
         )
     return "X"
 
 
-def _within(file: Any, group: str, key: str, path: Path) -> str:
-    keys = list(file.get(group, ()))
-    if key not in keys:
-        raise unknown(key, keys, path, f"entry of {group!r} called")
+def _within(file: h5py.File, group: str, key: str) -> str:
+    if key not in file.get(group, ()):
+        raise unknown(key, file.get(group, ()), f"entry of {group!r} called")
     return f"{group}/{key}"
 
 
-def _keys(file: Any, group: str) -> str:
-    return ", ".join(file.get(group, ())) or "there are none"
-
-
-def matrix(element: Any, path: Path) -> Any:
+def _matrix(element: h5py.Group | h5py.Dataset) -> Matrix:
     """Read a matrix, dense or sparse, or the numbers of a data frame."""
     from scipy.sparse import csr_matrix, issparse
 
-    check_room(path, 2 * size(element))
-    X = anndata_io().read_elem(element)
+    X = _frame(element)
     X = X.to_numpy() if hasattr(X, "to_numpy") else X
     if issparse(X):
         X = csr_matrix(X)
@@ -120,37 +139,25 @@ def matrix(element: Any, path: Path) -> Any:
         return X
     X = np.asarray(X)
     if X.ndim != 2:
-        raise TableError(
-            f"{path}: {element.name} has the shape {X.shape}, and a table two lengths."
-        )
+        raise TableError(f"{element.name} has the shape {X.shape}, and a table two lengths")
     return X
 
 
-def size(element: Any) -> int:
-    """Bytes of an element in memory, as the file announces them."""
+def _frame(element: h5py.Group | h5py.Dataset) -> pd.DataFrame:
+    """Read an element, such as a data frame, if it fits."""
+    check_room(2 * _size(element))
+    return anndata_io().read_elem(element)
+
+
+def _size(element: h5py.Group | h5py.Dataset) -> int:
+    """Bytes of an element in memory, as the file declares them."""
     if hasattr(element, "keys"):
-        return sum(size(child) for child in element.values())
+        return sum(_size(child) for child in element.values())
     is_text = element.dtype.kind in "OSU"
     return int(element.size * (_BYTES_PER_TEXT if is_text else element.dtype.itemsize))
 
 
-def _frame(element: Any, path: Path) -> Any:
-    """Return a data frame of pandas."""
-    check_room(path, 2 * size(element))
-    return anndata_io().read_elem(element)
-
-
-def _orders(frame: Any) -> dict[str, tuple[str, ...]]:
-    """Return the categories of those columns that have such."""
-    categorical = {str(name): getattr(frame[name], "cat", None) for name in frame.columns}
-    return {
-        name: tuple(as_text(column.categories))
-        for name, column in categorical.items()
-        if column is not None
-    }
-
-
-def _field(series: Any) -> Field:
+def _field(series: pd.Series) -> Field:
     """Return a column of a pandas frame as plain numpy: numbers and truth values, or text."""
     kind = getattr(series.dtype, "kind", "O")
     if kind in "iufb" and isinstance(series.dtype, np.dtype):
@@ -158,3 +165,114 @@ def _field(series: Any) -> Field:
     if kind in "iuf":  # of pandas' own types, with missing values
         return np.asarray(series.to_numpy(dtype=np.float64, na_value=np.nan))
     return as_text(series)
+
+
+def write_h5ad(
+    path_out: str | os.PathLike[str],
+    path_in: str | os.PathLike[str],
+    *,
+    obsm: Mapping[str, ArrayLike] | None = None,
+    obs: Mapping[str, ArrayLike] | None = None,
+    uns: Mapping[str, object] | None = None,
+    overwrite_source: bool = False,
+) -> None:
+    """Write a copy of an AnnData file with entries added, or replaced where they are there.
+
+    Everything else is copied as it is and need not fit into memory. The write is atomic.
+
+    Parameters
+    ----------
+    path_out, path_in : path-like
+        The file to write, and the one to copy.
+    obsm : mapping of str to array-like of shape (n, k), optional
+        Such as ``{"X_dtsne": map}``.
+    obs : mapping of str to array-like of shape (n,), optional
+        Columns of numbers or text.
+    uns : mapping of str to anything that AnnData can store, optional
+        Nested mappings too. Entries that are None are left out.
+    overwrite_source : bool, default=False
+        Allow `path_out` to be `path_in`.
+
+    Raises
+    ------
+    TableError
+        If the input is no AnnData file, or an entry has another number of rows.
+    OSError
+        If a file cannot be read or written.
+    ImportError
+        If anndata is missing.
+    """
+    path_in = existing_file(path_in)
+    path_out = check_output(path_out, path_in, overwrite_source=overwrite_source)
+    with naming(path_out):
+        if path_out.suffix.lower() != ".h5ad":
+            raise TableError("the suffix of an AnnData file is .h5ad", "rename it")
+        anndata_io()
+        with opened(path_in) as file:
+            n = _n_rows(file)
+        maps = {name: np.asarray(values) for name, values in (obsm or {}).items()}
+        columns = {name: _column(values) for name, values in (obs or {}).items()}
+        for name, array in {**maps, **columns}.items():
+            if array.shape[:1] != (n,):
+                raise TableError(
+                    f"{name!r} has the shape {array.shape} where {path_in} has {n:,} rows"
+                )
+        with atomic_write(path_out) as part:
+            shutil.copyfile(path_in, part)
+            _add_entries(part, maps, columns, _without_none(uns or {}))
+
+
+def _n_rows(file: h5py.File) -> int:
+    obs = file["obs"]
+    if not hasattr(obs, "keys") or "_index" not in obs.attrs:
+        raise TableError(
+            "the file was written by an anndata older than 0.7",
+            "read and write it once with a newer one",
+            in_python="anndata.read_h5ad(…).write_h5ad(…)",
+        )
+    index = obs[obs.attrs["_index"]]
+    # Strings that may be missing, as pandas 3 has them, are a group of values and a mask.
+    return int((index["values"] if hasattr(index, "keys") else index).shape[0])
+
+
+def _column(values: ArrayLike) -> Field:
+    array = np.asarray(values)
+    return array if array.dtype.kind in "iufb" or array.ndim != 1 else as_text(array)
+
+
+def _add_entries(
+    path: Path, obsm: Mapping[str, Field], obs: Mapping[str, Field], uns: Mapping[str, object]
+) -> None:
+    hdf5, io = optional("h5py", extra="anndata", purpose=_PURPOSE), anndata_io()
+    try:
+        with hdf5.File(path, "r+") as file:
+            for group, entries in (("obsm", obsm), ("uns", uns)):
+                if group not in file:
+                    io.write_elem(file, group, {})
+                for name, value in entries.items():
+                    io.write_elem(file[group], name, value)
+            _add_columns(io, file["obs"], obs)
+    except (TableError, OSError):
+        raise
+    except Exception as error:  # anndata has errors of its own for what it cannot store
+        raise TableError(
+            f"the file cannot be written ({error})", "leave out what AnnData cannot store"
+        ) from error
+
+
+def _add_columns(io: ModuleType, obs: h5py.Group, columns: Mapping[str, Field]) -> None:
+    order = [str(name) for name in obs.attrs["column-order"]]
+    for name, values in columns.items():
+        if name == obs.attrs["_index"]:
+            raise TableError(f"a column of obs cannot be called {name!r}, as its index is")
+        io.write_elem(obs, name, values)
+    added = [name for name in columns if name not in order]
+    obs.attrs["column-order"] = np.array([*order, *added], dtype=object)
+
+
+def _without_none(entries: Mapping[str, object]) -> dict[str, object]:
+    return {
+        name: _without_none(value) if isinstance(value, dict) else value
+        for name, value in entries.items()
+        if value is not None
+    }

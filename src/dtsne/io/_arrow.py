@@ -1,132 +1,76 @@
-"""Columns in Arrow's memory, and the two formats that are made of them: parquet and feather."""
+"""Columns of Arrow, and the two formats that are made of them: parquet and feather."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
-from dtsne.io._columns import Columns, as_text
 from dtsne.io._errors import TableError, reading
 from dtsne.io._files import check_room
-from dtsne.io._names import listed, matching
-from dtsne.io._pyarrow import arrow
+from dtsne.io._select import listed, matching
+from dtsne.io._table import Source, as_text, float_type
+from dtsne.runtime._optional import optional
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+    from types import ModuleType
+
+    import pyarrow as pa
 
     from dtsne.io._options import ReadOptions
-    from dtsne.io._table import Field, TextArray
+    from dtsne.io._table import Field
 
 # A column in Arrow's memory and again in X, 8 bytes each; of text, a pointer and an index.
 BYTES_PER_CELL = 16
 
 
-@dataclass(frozen=True, eq=False)
-class ArrowColumns(Columns):
-    """Columns of an Arrow table."""
+def arrow(module: str = "pyarrow") -> ModuleType:
+    """Import pyarrow or a module of it.
 
-    path: Path
-    what: str
-    by_name: dict[str, Any]
-    ids: TextArray | None = None
-    set_aside: frozenset[str] = frozenset()
-    categorical: frozenset[str] = frozenset()  # in the file, as texts are read as such, too
-
-    @cached_property
-    def names(self) -> tuple[str, ...]:  # type: ignore[override]
-        """See :class:`Columns`."""
-        return tuple(self.by_name)
-
-    @property
-    def beside(self) -> tuple[str, ...]:
-        """See :class:`Columns`."""
-        return ()
-
-    def is_number(self, name: str) -> bool:
-        """See :class:`Columns`."""
-        return is_number(self.by_name[name].type)
-
-    def is_integer(self, name: str) -> bool:
-        """See :class:`Columns`."""
-        column = self.by_name[name]
-        return bool(arrow("pyarrow.types").is_integer(column.type) and not column.null_count)
-
-    def numbers(self, names: Sequence[str]) -> Any:
-        """See :class:`Columns`."""
-        pa = arrow()
-        columns = [self.by_name[name] for name in names]
-        types = {column.type for column in columns}
-        # Float32 holds all digits of those.
-        small = (pa.float32(), pa.float16(), pa.int8(), pa.uint8(), pa.int16(), pa.uint16())
-        dtype = np.float32 if types.issubset(small) else np.float64
-        X = np.empty((len(columns[0]), len(columns)), dtype=dtype)
-        for i, column in enumerate(columns):
-            X[:, i] = _floats(column)
-        return X
-
-    def categories(self, name: str) -> tuple[str, ...] | None:
-        """See :class:`Columns`."""
-        if name not in self.categorical:
-            return None
-        parts = (as_text(chunk.dictionary.to_pylist()) for chunk in self.by_name[name].chunks)
-        return tuple(dict.fromkeys(text for part in parts for text in part))
-
-    def values(self, name: str) -> Field | None:
-        """See :class:`Columns`."""
-        types, column = arrow("pyarrow.types"), self.by_name[name]
-        kind = column.type
-        if types.is_boolean(kind) and not column.null_count:
-            return np.asarray(column.to_numpy())
-        if types.is_integer(kind) and not column.null_count:
-            return np.asarray(column.to_numpy())
-        if is_number(kind):
-            return _floats(column)
-        if types.is_dictionary(kind):
-            return _decoded(column)
-        if types.is_nested(kind) or types.is_null(kind) or is_binary(kind):
-            return None
-        return as_text(column.cast(arrow().string()).to_numpy())
+    One package for csv, parquet and feather: strict where pandas fills in (a row that is too short
+    is an error, an empty cell is not NaN before we count it), and typed column by column. pandas
+    would need it for parquet and feather in any case.
+    """
+    return optional(module, extra="tables", purpose="reading or writing tables")
 
 
-def _floats(column: Any) -> Field:
-    if not column.null_count and column.type in (arrow().float32(), arrow().float64()):
+def _is(kind: pa.DataType, *names: str) -> bool:
+    types = arrow("pyarrow.types")
+    return any(getattr(types, f"is_{name}")(kind) for name in names)
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether a type is one of text."""
+    return _is(kind, "string", "large_string")
+
+
+def is_binary(kind: pa.DataType) -> bool:
+    """Whether a type is one of bytes that are not text."""
+    return _is(kind, "binary", "large_binary", "fixed_size_binary")
+
+
+def values_of(column: pa.ChunkedArray) -> Field | None:
+    """Return a column as numbers, truth values or text; None where it is nothing of these."""
+    kind = column.type
+    if _is(kind, "integer", "floating", "boolean") and not column.null_count:
         return np.asarray(column.to_numpy())
-    # safe=False: integers beyond 2⁵³ are rounded, which is what a measurement can bear.
-    return np.asarray(column.cast(arrow().float64(), safe=False).to_numpy())
+    if _is(kind, "integer", "floating", "decimal"):
+        dtype = np.dtype(np.float64 if _is(kind, "decimal") else kind.to_pandas_dtype())
+        # safe=False: integers beyond 2⁵³ are rounded, which is what a measurement can bear.
+        floats = column.cast(arrow().float64(), safe=False).to_numpy()
+        return np.asarray(floats, dtype=float_type(dtype))
+    if _is(kind, "dictionary"):
+        return _decoded(column)
+    if _is(kind, "nested", "null") or is_binary(kind):
+        return None
+    return as_text(column.cast(arrow().string()).to_numpy())
 
 
-def columns_of(table: Any) -> dict[str, Any]:
-    """Return the columns of an Arrow table by name; to ask it for each takes long if it is wide."""
-    return dict(zip(table.column_names, table.columns, strict=True))
-
-
-def is_number(kind: Any) -> bool:
-    """Whether a type of Arrow's is one of numbers."""
-    types = arrow("pyarrow.types")
-    return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind))
-
-
-def is_binary(kind: Any) -> bool:
-    """Whether a type of Arrow's is one of bytes that are not text."""
-    types = arrow("pyarrow.types")
-    return bool(
-        types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind)
-    )
-
-
-def is_text(kind: Any) -> bool:
-    """Whether a type of Arrow's is one of text."""
-    types = arrow("pyarrow.types")
-    return bool(types.is_string(kind) or types.is_large_string(kind))
-
-
-def _decoded(column: Any) -> Field:
+def _decoded(column: pa.ChunkedArray) -> Field:
     """Return the values of categories, each text once in memory."""
     parts = []
     for chunk in column.chunks:
@@ -136,23 +80,22 @@ def _decoded(column: Any) -> Field:
     return np.concatenate(parts) if parts else np.empty(0, dtype=object)
 
 
-def read_parquet(path: Path, options: ReadOptions) -> ArrowColumns:
+def read_parquet(path: Path, options: ReadOptions) -> Source:
     """Read a parquet file: the columns that are wanted, once it is clear that they fit."""
     parquet = arrow("pyarrow.parquet")
-    # Opened here, and below: Arrow takes all names of files for UTF-8.
-    with reading(path, "a parquet file"), path.open("rb") as opened:
+    # Opened here, and below: Arrow takes all file names for UTF-8.
+    with reading("a parquet file"), path.open("rb") as opened:
         # Text as categories, as it is stored: one long text, repeated, would else fill the memory.
         schema = parquet.read_schema(opened)
         texts = [field.name for field in schema if is_text(field.type)]
         with parquet.ParquetFile(opened, read_dictionary=texts) as file:
-            wanted = _wanted(schema, options, path)
+            wanted = _wanted(schema, options)
             n_rows = file.metadata.num_rows
-            check_room(path, BYTES_PER_CELL * n_rows * len(wanted) + _stored(file.metadata, texts))
-            table = file.read(columns=wanted)
-        return _with_index(table, schema, path)
+            check_room(BYTES_PER_CELL * n_rows * len(wanted) + _stored(file.metadata, texts))
+            return _source(file.read(columns=wanted), schema, path)
 
 
-def _stored(metadata: Any, names: Sequence[str]) -> int:
+def _stored(metadata: pa.parquet.FileMetaData, names: Sequence[str]) -> int:
     """Bytes of columns as stored, before compression."""
     chosen = set(names)
     return sum(
@@ -163,68 +106,88 @@ def _stored(metadata: Any, names: Sequence[str]) -> int:
     )
 
 
-def read_feather(path: Path, options: ReadOptions) -> ArrowColumns:
+def read_feather(path: Path, options: ReadOptions) -> Source:
     """Read a Feather or Arrow IPC file: the columns that are wanted, if they fit."""
     dataset = arrow("pyarrow.dataset")
-    with path.open("rb") as file:
-        is_stream = file.read(4) == b"\xff\xff\xff\xff"
-    with reading(path, "a Feather (Arrow) file"), path.open("rb") as opened:
+    with reading("a Feather (Arrow) file"), path.open("rb") as opened:
+        is_stream = opened.read(4) == b"\xff\xff\xff\xff"
+        opened.seek(0)
         if is_stream:
             return _read_stream(opened, path, options)
         source = dataset.IpcFileFormat().make_fragment(opened)
         schema = source.physical_schema
-        wanted = _wanted(schema, options, path)
+        wanted = _wanted(schema, options)
         # Counting reads how long the batches are, and none of them.
-        check_room(path, BYTES_PER_CELL * source.count_rows() * len(wanted))
-        return _with_index(source.to_table(columns=wanted), schema, path)
+        check_room(BYTES_PER_CELL * source.count_rows() * len(wanted))
+        return _source(source.to_table(columns=wanted), schema, path)
 
 
-def _read_stream(opened: IO[bytes], path: Path, options: ReadOptions) -> ArrowColumns:
-    """Read Arrow's other form, which says only batch by batch how long it is."""
-    pa, batches, n_bytes = arrow(), [], 0
+def _read_stream(opened: IO[bytes], path: Path, options: ReadOptions) -> Source:
+    """Read Arrow's other form, which tells only batch by batch how long it is."""
+    batches, n_bytes = [], 0
     with arrow("pyarrow.ipc").open_stream(opened) as stream:
-        wanted = _wanted(stream.schema, options, path)
+        schema = stream.schema
+        wanted = _wanted(schema, options)
         for batch in stream:
             n_bytes += 2 * batch.nbytes
-            check_room(path, n_bytes)
+            check_room(n_bytes)
             batches.append(batch.select(wanted))
-        table = pa.Table.from_batches(batches, stream.schema if not batches else None)
-    return _with_index(table, stream.schema, path)
+    table = arrow().Table.from_batches(batches, None if batches else schema)
+    return _source(table, schema, path)
 
 
-def _wanted(schema: Any, options: ReadOptions, path: Path) -> list[str]:
+def _wanted(schema: pa.Schema, options: ReadOptions) -> list[str]:
     """Return the columns to read: not those numbers that nobody asked for."""
     again = [name for name, count in Counter(schema.names).items() if count > 1]
     if again:
-        raise TableError(f"{path}: the columns {listed(again)} occur more than once; rename them.")
+        raise TableError(f"the columns {listed(again)} occur more than once", "rename them")
     if options.columns is None:
         return list(schema.names)
-    asked_for = set(matching([*options.columns, *options.exclude], schema.names, path))
-    asked_for |= options.named | set(_index_names(schema))
-    return [f.name for f in schema if f.name in asked_for or not is_number(f.type)]
+    wanted = set(matching([*options.columns, *options.exclude], schema.names))
+    wanted |= options.named | set(_index_names(schema))
+    numbers = ("integer", "floating", "decimal")
+    return [field.name for field in schema if field.name in wanted or not _is(field.type, *numbers)]
 
 
-def _with_index(table: Any, schema: Any, path: Path) -> ArrowColumns:
-    """Take the index of a pandas frame, which is stored as a column, for the ids."""
-    # A damaged file can have texts that begin and end anywhere, also outside of it.
+def _source(table: pa.Table, schema: pa.Schema, path: Path) -> Source:
+    # A corrupt file can have texts that begin and end anywhere, also outside of it.
     table.validate(full=True)
-    index = [name for name in _index_names(schema) if name in table.column_names]
-    categorical = frozenset(field.name for field in schema if _has_order(field))
-    columns = ArrowColumns(path, path.name, columns_of(table), categorical=categorical)
-    if len(index) != 1:
-        return columns
-    values = columns.values(index[0])
-    ids = None if values is None else as_text(values)
-    return replace(columns, ids=ids, set_aside=frozenset(index))
+    arrays = dict(zip(table.column_names, table.columns, strict=True))
+    columns = {name: values_of(column) for name, column in arrays.items()}
+    # A pandas frame stores its index as a column.
+    index = [name for name in _index_names(schema) if name in columns]
+    ids = columns[index[0]] if len(index) == 1 else None
+    return Source(
+        path,
+        path.name,
+        tuple(columns),
+        columns=columns,
+        ids=None if ids is None else as_text(ids),
+        set_aside=frozenset(index if len(index) == 1 else ()),
+        categories={
+            field.name: _categories(arrays[field.name])
+            for field in schema
+            if field.name in arrays and _has_order(field)
+        },
+    )
 
 
-def _has_order(field: Any) -> bool:
-    """Whether a column is of categories in an order; those of polars are in that of the rows."""
+def _has_order(field: pa.Field) -> bool:
+    """Whether a column is of categories in an order.
+
+    In polars, an Enum is; a Categorical lists its values as they occur in the rows. In parquet,
+    texts are read as categories too, so the type is that of the schema.
+    """
     of_polars = any(key.startswith(b"_PL_CATEGORICAL") for key in field.metadata or {})
-    return bool(arrow("pyarrow.types").is_dictionary(field.type)) and not of_polars
+    return _is(field.type, "dictionary") and not of_polars
 
 
-def _index_names(schema: Any) -> list[str]:
+def _categories(column: pa.ChunkedArray) -> tuple[str, ...]:
+    parts = (as_text(chunk.dictionary.to_pylist()) for chunk in column.chunks)
+    return tuple(dict.fromkeys(text for part in parts for text in part))
+
+
+def _index_names(schema: pa.Schema) -> list[str]:
     try:
         stored = json.loads((schema.metadata or {})[b"pandas"])["index_columns"]
     except (KeyError, ValueError, TypeError):

@@ -1,123 +1,427 @@
-"""Tables of text: csv and tsv, compressed or not."""
+"""Text tables: csv and tsv, compressed or not.
+
+Arrow parses them, strictly. What it would misread is rejected with the line and the column: the
+layout is found in the first lines, and text that should be numbers in the columns of the result.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+import codecs
+import csv
+import io
+import re
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING
 
-from dtsne.io._arrow import BYTES_PER_CELL, ArrowColumns, columns_of, is_binary, is_text
-from dtsne.io._columns import as_text
-from dtsne.io._errors import TableError, reading
-from dtsne.io._files import count_lines, is_gzip
-from dtsne.io._layout import INDEX, find_layout
-from dtsne.io._number_columns import MISSING, check_column
-from dtsne.io._pyarrow import arrow
-from dtsne.io._text import bad_row, line_of_row, not_utf8
+import numpy as np
+
+from dtsne.io._arrow import BYTES_PER_CELL, arrow, is_binary, is_text, values_of
+from dtsne.io._errors import Place, TableError, reading, where
+from dtsne.io._files import count_lines, head, is_gzip, looks_like, looks_like_markup, open_text
+from dtsne.io._select import counted
+from dtsne.io._table import Source, as_text, default_names, unique
+from dtsne.runtime._errors import UserNotice, setting
+from dtsne.runtime._logging import warn
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
-    from dtsne.io._layout import Layout
-    from dtsne.io._options import ReadOptions
+    import pyarrow as pa
 
+    from dtsne.io._options import ReadOptions
+    from dtsne.runtime._typing import BoolArray
+
+_SAMPLE_BYTES, _SAMPLE_ROWS = 2**20, 50
+_MAX_LINE = 2**26
 # Arrow parses blocks in parallel, and no line may be longer than one.
 _BLOCK_BYTES = 2**20
+_DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", " ": "spaces"}
+# The name given to a first column without one, which holds row IDs (of pandas and R).
+_INDEX = "index"
+# Besides Arrow's own, which include '', NA, N/A, NaN and null.
+_MISSING = ("None", "none", "<NA>", "NAN")
+_DIGITS = r"[+-]?(\d+[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?"
+_NUMBER = rf"^\s*{_DIGITS}\s*$"
+_WITH_POINT = _NUMBER.replace("[.,]", "[.]")
+_DECIMAL_COMMA = r"^\s*[+-]?(\d+(,\d*)?|,\d+)([eE][+-]?\d+)?\s*$"
+_THOUSANDS = r"^\s*[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?\s*$"
+_UNMISTAKABLE_THOUSANDS = r",\d{3}[,.]"
+# Below a limit, above it, or a percentage: numbers to whoever reads them.
+_NEARLY = rf"^\s*[<>≤≥]=?\s*{_DIGITS}\s*%?\s*$|^\s*{_DIGITS}\s*%\s*$"
+# A column that is text for the most part, but has this share of numbers, is worth a warning.
+_NOTABLE = 0.05
+# Texts such as "<60" and ">60" are groups where they are few.
+_MAX_GROUPS = 20
 
 
-@dataclass(frozen=True, eq=False)
-class TextColumns(ArrowColumns):
-    """Columns of a table of text."""
-
-    layout: Layout | None = None
-
-    def where(self, row: int) -> str:
-        """See :class:`Columns`."""
-        if self.layout is None:
-            return super().where(row)
-        return line_of_row(self.path, self.layout.delimiter, self.layout.n_skipped, row)
-
-    def check(self, names: Sequence[str]) -> None:
-        """See :class:`Columns`."""
-        delimiter = "" if self.layout is None else self.layout.delimiter
-        for name in names:
-            column = self.by_name[name]
-            if is_text(column.type):
-                check_column(name, column, self.path, self.where, delimiter)
-
-
-def read_delimited(
-    path: Path, options: ReadOptions, delimiter: str, text_names: Collection[str] = ()
-) -> TextColumns:
-    """Read a table of text; columns of `text_names`, in lower case, stay as they are written."""
+def read_delimited(path: Path, options: ReadOptions, text_names: Collection[str] = ()) -> Source:
+    """Read a text table; columns of `text_names`, in lower case, stay as they are written."""
     arrow()  # its absence is an error before any work
-    layout = find_layout(path, options, delimiter)
+    layout = _find_layout(path, options)
     bytes_per_line = BYTES_PER_CELL * len(layout.names)
     count_lines(path, lambda free: free // bytes_per_line)
-    table = _parsed(path, layout, options, text_names)
-    _check_end(path, layout, table)
-    columns = TextColumns(path, path.name, columns_of(table), layout=layout)
-    _check_encoding(columns)
-    if not layout.has_index:
-        return columns
-    ids = as_text(columns.by_name[INDEX].to_numpy())
-    what = f"{path.name} (ids from its first column, which has no name)"
-    return replace(columns, what=what, ids=ids, set_aside=frozenset({INDEX}))
+    # Row IDs are kept as they are written: 0012 is not a number.
+    texts = {n for n in layout.names if n.lower() in text_names or n == options.id_column}
+    texts |= {_INDEX} if layout.has_index else set()
+    table = _parsed(layout, texts, options.decimal)
+    columns = dict(zip(table.column_names, table.columns, strict=True))
+    _check_table(columns, layout)
+    values = {name: values_of(column) for name, column in columns.items()}
+    of_text = {name: column for name, column in columns.items() if is_text(column.type)}
+
+    def check(names: Sequence[str]) -> None:
+        for name in names:
+            if name in of_text:
+                _check_column(name, of_text[name], layout)
+
+    ids, what = None, path.name
+    if layout.has_index:
+        ids = as_text(columns[_INDEX].to_pylist())
+        what = f"{path.name} (IDs from its first column, which has no name)"
+    return Source(
+        path,
+        what,
+        layout.names,
+        columns=values,
+        ids=ids,
+        set_aside=frozenset({_INDEX} if layout.has_index else ()),
+        locate=layout.locate,
+        check=check,
+    )
 
 
-def _parsed(path: Path, layout: Layout, options: ReadOptions, text_names: Collection[str]) -> Any:
-    pa, csv = arrow(), arrow("pyarrow.csv")
-    # Names of rows are kept as they are written: 0012 is no number.
-    texts = {
-        name for name in layout.names if name.lower() in text_names or name == options.id_column
-    }
-    texts |= {INDEX} if layout.has_index else set()
-    convert = csv.ConvertOptions(column_types=dict.fromkeys(texts, pa.string()))
-    convert.null_values = [*convert.null_values, *MISSING]
-    if options.decimal is not None:
-        convert.decimal_point = options.decimal
-    block = max(_BLOCK_BYTES, 8 * layout.longest_line)
-    read = csv.ReadOptions(column_names=layout.names, skip_rows=layout.n_skipped, block_size=block)
-    parse = csv.ParseOptions(delimiter=layout.delimiter, newlines_in_values=True)
-    compression = "gzip" if is_gzip(path) else None
-    try:
-        # Opened here, as Arrow takes all names of files for UTF-8.
+# --- the layout, found in the first lines ---
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """Where the rows of a text file begin, and the names of its columns."""
+
+    path: Path
+    delimiter: str
+    names: tuple[str, ...]
+    n_skipped: int  # lines before the first row of data
+    has_index: bool
+    longest_line: int  # of the beginning, in bytes
+
+    def rows(self, *, strict: bool = False) -> Iterator[tuple[int, list[str]]]:
+        """Read the rows again, with the line on which each ends: slow, and for errors only."""
         with (
-            reading(path, "a table of text"),
-            path.open("rb") as file,
+            open_text(self.path) as file,
+            io.TextIOWrapper(file, "utf-8-sig", errors="replace", newline="") as text,
+        ):
+            lines = iter(lambda: text.readline(_MAX_LINE), "")
+            yield from _rows(lines, self.delimiter, self.n_skipped, strict=strict)
+
+    def locate(self, row: int) -> Place:
+        """Return the line on which a row ends."""
+        try:
+            line, _ = next(islice(self.rows(), row, None))
+        except (csv.Error, StopIteration):
+            return Place(row=row + 1)
+        return Place(line)
+
+    def bad_row(self) -> TableError | None:
+        """Find the first row that has another number of cells than the first line."""
+        line = self.n_skipped
+        width = len(self.names)
+        try:
+            for line, cells in self.rows(strict=True):
+                if len(cells) != width:
+                    return TableError(
+                        f"the row has {len(cells):,} cells where the first has {width:,}",
+                        f"fix that line (a cell that holds {self.delimiter!r} must be in double "
+                        "quotes)",
+                        place=Place(line),
+                    )
+        except csv.Error as error:
+            return TableError(
+                f"the row after this line cannot be read ({error})",
+                "it is too long, or a double quote in it is not closed: fix that line",
+                place=Place(line),
+            )
+        return None
+
+
+def _rows(
+    lines: Iterator[str], delimiter: str, n_skipped: int = 0, *, strict: bool = False
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number of the last line of each row that is not blank, and its cells."""
+    for _ in islice(lines, n_skipped):
+        pass
+    reader = csv.reader(lines, delimiter=delimiter, strict=strict)
+    for cells in reader:
+        if cells:
+            yield n_skipped + reader.line_num, cells
+
+
+def _find_layout(path: Path, options: ReadOptions) -> _Layout:
+    delimiter = options.delimiter or ","
+    lines, is_all = _first_lines(path)
+    n_comments = next((i for i, line in enumerate(lines) if not _is_comment(line)), len(lines))
+    numbered = _first_rows(lines[n_comments:], delimiter)
+    if not numbered:
+        raise TableError("the file holds only comments or blank lines", "export it again")
+    rows = [cells for _, cells in numbered]
+    _check_delimiter(rows, delimiter)
+    n_skipped, header = n_comments, None
+    if _has_header(rows) if options.header is None else options.header:
+        n_skipped += numbered[0][0]
+        header, rows = rows[0], rows[1:]
+        if not rows and is_all:
+            raise TableError("the file has a header and no rows below it", "export it again")
+    elif n_comments and options.header is None:
+        header = _commented_header(lines[n_comments - 1], delimiter, len(rows[0]))
+    names, has_index = _names(header, rows)
+    longest = max(len(line.encode()) for line in lines)
+    return _Layout(path, delimiter, names, n_skipped, has_index, longest)
+
+
+def _first_lines(path: Path) -> tuple[list[str], bool]:
+    """Return the first lines, at least two if there are two, and whether they are the file."""
+    for n_bytes in (_SAMPLE_BYTES, _MAX_LINE):
+        beginning = head(path, n_bytes)
+        _check_text(beginning)
+        is_all = len(beginning) < n_bytes
+        # Of the last line more may follow.
+        found = beginning if is_all else beginning[: beginning.rfind(b"\n") + 1]
+        if is_all or found.count(b"\n") > 1:
+            break
+    if not found:
+        raise TableError(
+            f"the file has no line of less than {_MAX_LINE // 2**20} MiB, so it is not a text "
+            "table",
+            f"set {setting('format')}",
+        )
+    try:
+        found.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise _not_utf8(Place(found[: error.start].count(b"\n") + 1)) from None
+    if not found.strip():
+        raise TableError("the file is blank", "export or copy it again")
+    return list(io.TextIOWrapper(io.BytesIO(found), "utf-8-sig", newline="")), is_all
+
+
+def _check_text(beginning: bytes) -> None:
+    if beginning.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise TableError(
+            "the file is text in UTF-16",
+            "save it as UTF-8 (iconv -f UTF-16 -t UTF-8, or Excel's “CSV UTF-8”)",
+        )
+    markup = looks_like_markup(beginning)
+    if markup is not None:
+        raise TableError(f"the file is {markup}, not a text table", "get or export it as a table")
+    what = looks_like(beginning)
+    if what is not None or b"\0" in beginning:
+        raise TableError(
+            f"the file is {what or 'not text but binary'}, not a text table",
+            f"set {setting('format')}, or export it as text",
+        )
+
+
+def _not_utf8(place: Place, column: str | None = None) -> TableError:
+    return TableError(
+        "the text is not in UTF-8",
+        "save the file as UTF-8 (if it comes from Windows: iconv -f WINDOWS-1252 -t UTF-8), or "
+        f"set {setting('format')}",
+        column=column,
+        place=place,
+    )
+
+
+def _is_comment(line: str) -> bool:
+    return line.startswith("#") or not line.strip()
+
+
+def _first_rows(lines: Sequence[str], delimiter: str) -> list[tuple[int, list[str]]]:
+    try:
+        return list(islice(_rows(iter(lines), delimiter), _SAMPLE_ROWS))
+    except csv.Error as error:
+        raise TableError(
+            f"the file cannot be read as text divided by {delimiter!r} ({error})",
+            "close the double quotes in its first lines",
+        ) from error
+
+
+def _check_delimiter(rows: Sequence[Sequence[str]], delimiter: str) -> None:
+    """Reject a first line that is one cell, but holds what other files are divided by."""
+    first, second = rows[0], rows[min(1, len(rows) - 1)]
+    if len(first) > 1:
+        return
+    for other, name in _DELIMITERS.items():
+        if other == delimiter or other not in first[0]:
+            continue
+        n_below = delimiter.join(second).count(other)
+        # Spaces may also be part of a name; then the lines have different numbers of them.
+        if n_below and (other != " " or n_below == first[0].count(other)):
+            used = _DELIMITERS.get(delimiter, repr(delimiter))
+            raise TableError(
+                f"the lines are not divided by {used} but by {name}",
+                f"set {setting('delimiter', other)}",
+            )
+
+
+def _has_header(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether the first row holds names: it does not look like those below it."""
+    first, rest = rows[0], rows[1:]
+    numbers = [cell for cell in first if _is_number(cell)]
+    if not numbers or not first[0].strip():
+        return True
+    # pandas writes 0, 1, 2 … as names where there are none; years may be names as well.
+    if len(numbers) > 2 and _consecutive(numbers):
+        return True
+    if len(numbers) == len(first):
+        return False
+    below = [row for row in rest if len(row) == len(first)]
+    return any(
+        not _is_number(name) and bool(cells) and all(map(_is_number, cells))
+        for name, *cells in zip(first, *below, strict=True)
+    )
+
+
+def _is_number(cell: str) -> bool:
+    return re.match(_WITH_POINT, cell) is not None
+
+
+def _consecutive(cells: Sequence[str]) -> bool:
+    if not all(cell.strip().isdecimal() for cell in cells):
+        return False
+    values = [int(cell) for cell in cells]
+    return values == list(range(values[0], values[0] + len(values)))
+
+
+def _commented_header(line: str, delimiter: str, width: int) -> list[str] | None:
+    """Return the names in a comment above the first row, where numpy.savetxt writes them."""
+    cells = line.lstrip("# ").strip("\r\n").split(delimiter)
+    return cells if len(cells) == width and line.startswith("#") else None
+
+
+def _names(
+    header: Sequence[str] | None, rows: Sequence[Sequence[str]]
+) -> tuple[tuple[str, ...], bool]:
+    """Return the names of the columns, and whether the first one holds row IDs."""
+    if header is None:
+        return default_names(len(rows[0])), False
+    names = [name.strip() for name in header]
+    # R's write.table gives the column of row names no place in the header.
+    if rows and len(rows[0]) == len(names) + 1 and rows[0][-1].strip():
+        names = ["", *names]
+    has_index = len(names) > 1 and names[0] in ("", "Unnamed: 0")
+    if has_index:
+        names[0] = _INDEX
+    return unique(name or f"column_{i + 1}" for i, name in enumerate(names)), has_index
+
+
+# --- the table, parsed and checked ---
+
+
+def _parsed(layout: _Layout, texts: Collection[str], decimal: str | None) -> pa.Table:
+    pa, parser = arrow(), arrow("pyarrow.csv")
+    convert = parser.ConvertOptions(column_types=dict.fromkeys(texts, pa.string()))
+    convert.null_values = [*convert.null_values, *_MISSING]
+    if decimal is not None:
+        convert.decimal_point = decimal
+    read = parser.ReadOptions(
+        column_names=layout.names,
+        skip_rows=layout.n_skipped,
+        block_size=max(_BLOCK_BYTES, 8 * layout.longest_line),
+    )
+    parse = parser.ParseOptions(delimiter=layout.delimiter, newlines_in_values=True)
+    compression = "gzip" if is_gzip(layout.path) else None
+    try:
+        # Opened here, as Arrow takes all file names for UTF-8.
+        with (
+            reading("a text table"),
+            layout.path.open("rb") as file,
             pa.input_stream(file, compression) as stream,
         ):
-            return csv.read_csv(stream, read, parse, convert)
+            return parser.read_csv(stream, read, parse, convert)
     except TableError as error:
-        raise _bad_row(path, layout) or error from error.__cause__
+        raise layout.bad_row() or error from error.__cause__
 
 
-def _bad_row(path: Path, layout: Layout) -> TableError | None:
-    return bad_row(path, layout.delimiter, layout.n_skipped, len(layout.names))
-
-
-def _check_end(path: Path, layout: Layout, table: Any) -> None:
-    """Refuse a quote that is never closed: the parser takes all that follows for one cell."""
-    if not len(table):
-        raise TableError(f"{path} has no rows; export it again.")
-    texts = (column for column in table.columns if is_text(column.type))
+def _check_table(columns: dict[str, pa.ChunkedArray], layout: _Layout) -> None:
+    """Reject a quote that is never closed, and text of another encoding."""
+    if not len(columns[layout.names[0]]):
+        raise TableError("the file has no rows", "export it again")
+    # The parser takes all that follows an open quote for one cell.
+    texts = (column for column in columns.values() if is_text(column.type))
     if any("\n" in (column[-1].as_py() or "") for column in texts):
-        error = _bad_row(path, layout)
+        error = layout.bad_row()
         if error is not None:
             raise error
-
-
-def _check_encoding(columns: TextColumns) -> None:
-    for name, column in columns.by_name.items():
+    for name, column in columns.items():
         if is_binary(column.type):
-            row = _first_bad(column.to_pylist())
-            raise not_utf8(columns.path, f"the column {name!r} in {columns.where(row)}")
+            cells = enumerate(column.to_pylist())
+            row = next((row for row, cell in cells if not _is_utf8(cell)), 0)
+            raise _not_utf8(layout.locate(row), name)
 
 
-def _first_bad(cells: Iterable[bytes]) -> int:
-    for row, cell in enumerate(cells):
-        try:
-            cell.decode()
-        except UnicodeDecodeError:
-            return row
-    return 0
+def _is_utf8(cell: bytes) -> bool:
+    try:
+        cell.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _check_column(name: str, column: pa.ChunkedArray, layout: _Layout) -> None:
+    """Reject a column of text that is meant as numbers, and warn of one that may be.
+
+    Left out of the numbers silently, the map would be one of other data.
+    """
+    compute = arrow("pyarrow.compute")
+
+    def match(pattern: str) -> BoolArray:
+        return np.asarray(compute.match_substring_regex(column, pattern).to_numpy(), bool)
+
+    missing = arrow().array([*arrow("pyarrow.csv").ConvertOptions().null_values, *_MISSING])
+    blank = compute.is_in(compute.utf8_trim_whitespace(column), value_set=missing)
+    filled = ~np.asarray(blank.to_numpy(), bool)
+    thousands, plain = match(_THOUSANDS), match(_WITH_POINT)
+    number, nearly = match(_NUMBER) | thousands, match(_NEARLY)
+    other = filled & ~(number | nearly)
+    n_numbers = int(number.sum() + nearly.sum())
+    if not n_numbers:
+        return
+    # Commas that could be decimal ones are, unless these divide the cells.
+    divides = layout.delimiter == "," or bool(match(_UNMISTAKABLE_THOUSANDS).any())
+    if divides and thousands.any() and (thousands | plain)[number].all():
+        row = int(thousands.argmax())
+        raise TableError(
+            f"the numbers have thousands separators ({column[row].as_py()!r})",
+            "export the file without them",
+            column=name,
+            place=layout.locate(row),
+        )
+    if match(_DECIMAL_COMMA)[filled].all():
+        fix = f"set {setting('decimal', ',')}"
+        raise TableError("the numbers have decimal commas", fix, column=name)
+    if not number.any() and len(column.unique()) <= _MAX_GROUPS:
+        return
+    # Of points and commas mixed, those with commas are no numbers.
+    text = nearly | other if (nearly | other).any() else number & ~plain
+    row = int(text.argmax())
+    example, n_text, n_other = repr(column[row].as_py()), int(text.sum()), int(other.sum())
+    fix = f"leave the column out with {setting('exclude', name)}"
+    if n_numbers > n_other:
+        raise TableError(
+            f"{counted(n_text, 'cell is not a number', 'cells are not numbers')}, the first is "
+            f"{example}"
+            if number.any()
+            else f"numbers are written as {example}",
+            f"fix {'it' if n_text == 1 else 'them'}, or {fix}",
+            column=name,
+            place=layout.locate(row),
+        )
+    share = n_numbers / (n_numbers + n_other)
+    if share >= _NOTABLE:
+        warn(
+            UserNotice(
+                f"{where(layout.path, name, layout.locate(row))}: the column is not mapped, "
+                f"though {share:.0%} of its cells are numbers; the first other cell is {example}",
+                f"fix these cells, or {fix}",
+            )
+        )

@@ -1,39 +1,106 @@
-"""What goes wrong with a file, in one message that names it and the fix."""
+"""Errors about tables: what is wrong, in which file, line and column, and what to do."""
 
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from dtsne.runtime._errors import PYTHON, UserError, setting
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterator
-    from pathlib import Path
+
+    from dtsne.runtime._errors import Face
 
 
-class TableError(ValueError):
-    """A file that cannot be used as it is. The message names the file, and what to do about it."""
+class Place(NamedTuple):
+    """A place in a file, from 1 on: the line of a text, or the row of any other table."""
+
+    line: int | None = None
+    row: int | None = None
+
+
+NOWHERE = Place()
+
+
+def where(path: object = None, column: str | None = None, place: Place = NOWHERE) -> str:
+    """Write a place as "cells.csv, column 'CD3', line 7"."""
+    parts = [
+        "" if path is None else str(path),
+        "" if column is None else f"column {column!r}",
+        "" if place.line is None else f"line {place.line:,}",
+        "" if place.row is None else f"row {place.row:,}",
+    ]
+    return ", ".join(filter(None, parts))
+
+
+class TableError(UserError, ValueError):
+    """A file, or a table, that cannot be used as it is.
+
+    Attributes
+    ----------
+    message : Message
+        The reason and the fix.
+    path : path-like or None
+    column : str or None
+    line, row : int or None
+        From 1 on: the line of a text file, the row of any other.
+    """
+
+    def __init__(
+        self,
+        reason: str,
+        fix: str = "",
+        *,
+        in_python: str = "",
+        path: str | os.PathLike[str] | None = None,
+        column: str | None = None,
+        place: Place = NOWHERE,
+    ) -> None:
+        super().__init__(reason, fix, in_python=in_python)
+        self.path, self.column = path, column
+        self.line, self.row = place
+
+    def text(self, face: Face = PYTHON) -> str:
+        """Return the error in the words of an interface."""
+        begin = where(self.path, self.column, Place(self.line, self.row))
+        reason = f"{begin}: {self.message.reason}" if begin else self.message.reason
+        return replace(self.message, reason=reason).text(face)
 
 
 @contextmanager
-def reading(path: Path, kind: str) -> Iterator[None]:
+def naming(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Let errors about tables name the file, where they name none."""
+    try:
+        yield
+    except TableError as error:
+        error.path = path if error.path is None else error.path
+        raise
+
+
+@contextmanager
+def reading(kind: str) -> Iterator[None]:
     """Turn whatever a library raises about a bad file into a TableError.
 
-    Libraries raise errors of all kinds on damaged files (KeyError, struct.error, RuntimeError …),
+    Libraries raise errors of all kinds on corrupt files (KeyError, struct.error, RuntimeError …),
     and none of them names the file.
     """
     try:
         yield
-    except (TableError, ImportError):
+    except (UserError, ImportError):
         raise
     except MemoryError as error:
         raise TableError(
-            f"{path}: what the file says it holds does not fit into memory; it may be damaged, or "
-            "take a part of its rows."
+            "the file header declares more data than fits into memory",
+            "the file may be corrupt; if not, read only some of its rows",
         ) from error
     except Exception as error:
         raise TableError(
-            f"{path} cannot be read as {kind} ({_summary(error)}); it is damaged, cut off, or "
-            "something else: copy or export it again, or name what it is (format)."
+            f"the file cannot be read as {kind} ({_summary(error)})",
+            "it is corrupt, cut off, or of another format: copy or export it again, or set "
+            f"{setting('format')}",
         ) from error
 
 

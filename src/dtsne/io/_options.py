@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypedDict
 
-from dtsne.io._formats import MAPS, READ
+from dtsne.io._files import MAPS, READ
 from dtsne.runtime._errors import ParameterError, ParameterTypeError
 from dtsne.runtime._parameters import Parameter, documented
 

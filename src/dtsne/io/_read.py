@@ -1,4 +1,4 @@
-"""One entrance to all formats."""
+"""Tables of all formats."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from dtsne.io._anndata import read_h5ad
 from dtsne.io._arrow import read_feather, read_parquet
 from dtsne.io._delimited import read_delimited
-from dtsne.io._errors import TableError
+from dtsne.io._errors import naming
 from dtsne.io._fcs import read_fcs
-from dtsne.io._files import existing_file, format_of
-from dtsne.io._formats import READ
+from dtsne.io._files import READ, existing_file, format_of
 from dtsne.io._mtx import read_mtx
-from dtsne.io._numpy_files import read_npy, read_npz
+from dtsne.io._numpy import read_npy, read_npz
 from dtsne.io._options import ReadOptions
-from dtsne.io._selection import table_of
+from dtsne.io._select import select
+from dtsne.runtime._errors import ParameterError, setting
 
 if TYPE_CHECKING:
     import os
@@ -23,25 +23,18 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Unpack
 
-    from dtsne.io._columns import Columns
     from dtsne.io._options import ReadKeywords
-    from dtsne.io._table import Table
+    from dtsne.io._table import Source, Table
 
-
-_TEXT = frozenset({"header", "delimiter", "decimal"})
 # Options that not all formats have.
-FORMAT_OPTIONS: dict[str, frozenset[str]] = {
-    "csv": _TEXT,
-    "tsv": _TEXT,
-    "parquet": frozenset(),
-    "feather": frozenset(),
-    "npy": frozenset(),
+FORMAT_OPTIONS = {
+    **dict.fromkeys(READ, frozenset[str]()),
+    **dict.fromkeys(("csv", "tsv"), frozenset({"header", "delimiter", "decimal"})),
     "npz": frozenset({"key"}),
     "h5ad": frozenset({"layer", "use_rep"}),
-    "fcs": frozenset(),
     "mtx": frozenset({"transpose"}),
 }
-_READERS: dict[str, Callable[[Path, ReadOptions], Columns]] = {
+_READERS: dict[str, Callable[[Path, ReadOptions], Source]] = {
     "parquet": read_parquet,
     "feather": read_feather,
     "npy": read_npy,
@@ -75,13 +68,15 @@ def read_table(
 
     Raises
     ------
+    ParameterError
+        If an option has a value that cannot be used, or the format does not have it.
     TableError
-        If the content cannot be used, or does not fit into memory. It is a ValueError, names the
-        file, and says what to do.
+        If the content cannot be used, or does not fit into memory. It is a ValueError with the
+        file, the line and the column as fields.
     OSError
         If there is no such file, or it may not be read.
     ImportError
-        If a package is missing that the format needs; the message names the ``pip install``.
+        If a package is missing that the format needs; the message has the ``pip install``.
 
     Examples
     --------
@@ -92,30 +87,29 @@ def read_table(
     '5 rows × 5 numbers from points.npy'
     """
     options = replace(options or ReadOptions(), **keywords)
-    return table_of(open_columns(path, options), options)
+    path = existing_file(path)
+    with naming(path):
+        return select(open_source(path, options), options)
 
 
-def open_columns(
-    path: str | os.PathLike[str], options: ReadOptions, text_names: Collection[str] = ()
-) -> Columns:
+def open_source(path: Path, options: ReadOptions, text_names: Collection[str] = ()) -> Source:
     """Read a file of any format, as columns to choose from.
 
     Text tables keep the cells of `text_names` (in lower case) as they are written.
     """
-    path = existing_file(path)
     name = format_of(path, options.format, READ)
-    _check_options(path, name, options)
-    if name in ("csv", "tsv"):
-        return read_delimited(path, options, "," if name == "csv" else "\t", text_names)
-    return _READERS[name](path, options)
-
-
-def _check_options(path: Path, name: str, options: ReadOptions) -> None:
-    """Reject options of other formats."""
     allowed = FORMAT_OPTIONS[name]
     for option in sorted(frozenset().union(*FORMAT_OPTIONS.values()) - allowed):
-        if getattr(options, option) is not None:
-            has = f"it has {', '.join(sorted(allowed))}" if allowed else "it has none"
-            raise TableError(
-                f"{path}: the format {name} has no option {option!r} ({has}); leave it out."
+        value = getattr(options, option)
+        if value is not None:
+            has = ", ".join(map(setting, sorted(allowed))) or "none"
+            raise ParameterError(
+                option,
+                value,
+                reason=f"{path}: {setting(option, value)} is not an option of {name} files",
+                fix=f"their options: {has}",
             )
+    if name in ("csv", "tsv"):
+        delimiter = options.delimiter or {"csv": ",", "tsv": "\t"}[name]
+        return read_delimited(path, replace(options, delimiter=delimiter), text_names)
+    return _READERS[name](path, options)

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dtsne.io._errors import TableError
+from dtsne.runtime._errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike
+    from scipy.sparse import sparray, spmatrix
+
+    from dtsne.io._table import Matrix
+    from dtsne.runtime._typing import FloatArray
 
 
-def log1p(X: Any) -> Any:
+def log1p(X: ArrayLike | spmatrix | sparray) -> Matrix:
     """Return log(1 + X), the usual transform of counts.
 
     Parameters
     ----------
-    X : ndarray or scipy sparse matrix of shape (n, d)
+    X : array-like or scipy sparse matrix of shape (n, d)
         At least 0 everywhere.
 
     Returns
@@ -24,28 +33,21 @@ def log1p(X: Any) -> Any:
 
     Raises
     ------
-    TableError
+    DataError
         If there are negative values.
     """
-    values, rebuild = _values(X)
-    if values.size and values.min() < 0:
-        n_negative = int((values < 0).sum())
-        raise TableError(
-            f"log1p takes values of at least 0, and {n_negative:,} are negative (the least "
-            f"{values.min():g}); were they transformed before? Leave log1p out, or use arcsinh."
-        )
-    return rebuild(np.log1p(values))
+    return _transformed(X, _log1p)
 
 
-def arcsinh(X: Any, cofactor: float = 5.0) -> Any:
+def arcsinh(X: ArrayLike | spmatrix | sparray, cofactor: float = 5.0) -> Matrix:
     """Return arcsinh(X / cofactor), the usual transform of intensities in cytometry.
 
     Parameters
     ----------
-    X : ndarray or scipy sparse matrix of shape (n, d)
+    X : array-like or scipy sparse matrix of shape (n, d)
         Values of any sign.
     cofactor : float, default=5.0
-        About where it changes from linear to logarithmic: 5 for mass cytometry, 150 for
+        About where the transform changes from linear to logarithmic: 5 for mass cytometry, 150 for
         fluorescence.
 
     Returns
@@ -55,28 +57,35 @@ def arcsinh(X: Any, cofactor: float = 5.0) -> Any:
 
     Raises
     ------
-    TableError
+    ParameterError
         If the cofactor is not a positive number.
     """
     if not (np.isfinite(cofactor) and cofactor > 0):
-        raise TableError(f"the cofactor of arcsinh has to be positive, not {cofactor!r}.")
-    values, rebuild = _values(X)
-    return rebuild(np.arcsinh(values / values.dtype.type(cofactor)))
+        raise ParameterError("cofactor", cofactor, "a number above 0")
+    return _transformed(X, lambda values: np.arcsinh(values / values.dtype.type(cofactor)))
 
 
-def _values(X: Any) -> tuple[Any, Any]:
-    """Return the values as floats, and what puts others in their place.
+def _log1p(values: FloatArray) -> FloatArray:
+    if values.size and values.min() < 0:
+        raise DataError(
+            f"log1p takes values of at least 0, and {int((values < 0).sum()):,} are negative (the "
+            f"least {values.min():g})",
+            "leave log1p out if they are transformed already, or use arcsinh",
+        )
+    return np.log1p(values)
 
-    Both transforms take 0 to 0, so of a sparse matrix only what is stored has to change.
-    """
+
+def _transformed(
+    X: ArrayLike | spmatrix | sparray, transform: Callable[[FloatArray], FloatArray]
+) -> Matrix:
+    """Transform the values; as 0 stays 0, of a sparse matrix only those that are stored."""
     if not hasattr(X, "tocsr"):
-        values = np.asarray(X)
-        return values if values.dtype.kind == "f" else values.astype(np.float64), lambda new: new
+        return transform(_floats(np.asarray(X)))
     matrix = X.tocsr(copy=True)
     matrix.sum_duplicates()  # f(a) + f(b) is not f(a + b)
-    values = matrix.data if matrix.dtype.kind == "f" else matrix.data.astype(np.float64)
+    parts = (transform(_floats(matrix.data)), matrix.indices, matrix.indptr)
+    return type(matrix)(parts, shape=matrix.shape)
 
-    def rebuild(new: Any) -> Any:
-        return type(matrix)((new, matrix.indices, matrix.indptr), shape=matrix.shape)
 
-    return values, rebuild
+def _floats(values: FloatArray) -> FloatArray:
+    return values if values.dtype.kind == "f" else values.astype(np.float64)

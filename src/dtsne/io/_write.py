@@ -1,4 +1,4 @@
-"""Maps into files, with what is known of each point beside its coordinates."""
+"""Maps into files, with other columns for each point."""
 
 from __future__ import annotations
 
@@ -7,23 +7,21 @@ import gzip
 import io
 import logging
 import zipfile
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
-from dtsne.io._columns import as_text
-from dtsne.io._errors import TableError
-from dtsne.io._files import format_of
-from dtsne.io._formats import WRITTEN
-from dtsne.io._integers import has_gaps
-from dtsne.io._pyarrow import arrow
-from dtsne.runtime._atomic import check_output, whole_file
+from dtsne.io._arrow import arrow
+from dtsne.io._errors import TableError, naming
+from dtsne.io._files import WRITTEN, format_of
+from dtsne.io._table import as_text, has_gaps
+from dtsne.runtime._atomic import atomic_write, check_output
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    import pyarrow as pa
     from numpy.typing import ArrayLike
 
     from dtsne.io._table import Field
@@ -37,7 +35,7 @@ def write_table(
     path: str | os.PathLike[str],
     embedding: ArrayLike,
     *,
-    ids: Sequence[Any] | Field | None = None,
+    ids: Iterable[object] | None = None,
     fields: Mapping[str, ArrayLike] | None = None,
     source: str | os.PathLike[str] | None = None,
     overwrite_source: bool = False,
@@ -46,32 +44,32 @@ def write_table(
 ) -> None:
     """Write a map as a table: ``id``, ``dtsne_1``, ``dtsne_2`` (``dtsne_3``), and further columns.
 
-    The file is written whole or not at all.
+    The write is atomic: the file is complete, or as it was before.
 
     Parameters
     ----------
     path : path-like
-        The file. An .npz holds the map as the array `name`, ids as ``id``, and each field; an .npy
-        has no place for anything but the map.
+        The file. An .npz holds the map as the array `name`, IDs as ``id``, and each field; an .npy
+        holds the map alone.
     embedding : array-like of shape (n, 1), (n, 2) or (n, 3)
         The map.
     ids : sequence of length n, optional
-        Names of the points.
+        IDs of the points.
     fields : mapping of str to array-like of shape (n,), optional
         Further columns, numbers or text.
     source : path-like, optional
-        The file that the data came from, which is refused as `path` unless `overwrite_source`.
+        The file that the data came from, which is rejected as `path` unless `overwrite_source`.
     overwrite_source : bool, default=False
-        Allow that.
+        Allow `path` to be `source`.
     format : {"csv", "tsv", "parquet", "feather", "npy", "npz"}, optional
-        By default that of the suffix. Tables of text may be compressed (``.gz``).
+        By default that of the suffix. Text tables may be compressed (``.gz``).
     name : str, default="dtsne"
         What the names of the coordinates begin with.
 
     Raises
     ------
     TableError
-        If the columns do not fit together, or the suffix says nothing of the format.
+        If the columns do not fit together, or the suffix does not tell the format.
     OSError
         If the file cannot be written.
     ImportError
@@ -79,60 +77,66 @@ def write_table(
     """
     path = check_output(path, source, overwrite_source=overwrite_source)
     chosen = format_of(path, format, WRITTEN)
-    coordinates = np.asarray(embedding)
-    if coordinates.ndim != 2 or not 1 <= coordinates.shape[1] <= 3:
-        raise TableError(
-            f"{path}: a map has the shape (n, 2) or (n, 3), not {coordinates.shape}; transpose it?"
-        )
-    extra = _columns(ids, fields or {}, len(coordinates), path)
-    axes = {f"{name}_{i + 1}": column for i, column in enumerate(coordinates.T)}
-    clashing = ({name} if chosen == "npz" else set(axes)) & set(extra)
-    if clashing:
-        raise TableError(f"{path}: a field cannot be called {sorted(clashing)[0]!r}; rename it.")
-    with whole_file(path) as part:
+    with naming(path):
+        coordinates = np.asarray(embedding)
+        if coordinates.ndim != 2 or not 1 <= coordinates.shape[1] <= 3:
+            raise TableError(
+                f"a map has the shape (n, 2) or (n, 3), not {coordinates.shape}", "transpose it?"
+            )
+        extra = _columns(ids, fields or {}, len(coordinates))
+        axes = {f"{name}_{i + 1}": column for i, column in enumerate(coordinates.T)}
+        clashing = ({name} if chosen == "npz" else set(axes)) & set(extra)
+        if clashing:
+            raise TableError(f"a field cannot be called {sorted(clashing)[0]!r}", "rename it")
+    if chosen == "npy" and extra:
+        _LOGGER.info("%s holds the map alone, without %s", path, ", ".join(extra))
+    with atomic_write(path) as part, part.open("wb") as file:
         if chosen == "npy":
-            _write_npy(part, coordinates, path, extra)
+            np.save(file, coordinates, allow_pickle=False)
         elif chosen == "npz":
-            _write_npz(part, {name: coordinates, **extra})
+            _write_npz(file, {name: coordinates, **extra})
         else:
-            first = {key: extra.pop(key) for key in ("id",) if ids is not None}
-            write = _write_text if chosen in ("csv", "tsv") else _write_arrow
-            write(part, {**first, **axes, **extra}, chosen, path)
+            first = {"id": extra.pop("id")} if ids is not None else {}
+            columns = {**first, **axes, **extra}
+            if chosen in ("csv", "tsv"):
+                compressed = path.suffix.lower() == ".gz"
+                _write_text(file, columns, "," if chosen == "csv" else "\t", compressed=compressed)
+            else:
+                _write_arrow(file, columns, chosen)
 
 
 def _columns(
-    ids: Sequence[Any] | Field | None, fields: Mapping[str, ArrayLike], n: int, path: Path
+    ids: Iterable[object] | None, fields: Mapping[str, ArrayLike], n: int
 ) -> dict[str, Field]:
-    """Return ids and fields as arrays of equal length, of numbers or of text."""
+    """Return IDs and fields as arrays of equal length, of numbers or of text."""
     if ids is not None and "id" in fields:
-        raise TableError(f"{path}: a field cannot be called 'id' where there are ids; rename it.")
-    columns = {} if ids is None else {"id": as_text(ids)}
+        raise TableError("a field cannot be called 'id' where there are IDs", "rename it")
+    columns: dict[str, Field] = {} if ids is None else {"id": as_text(ids)}
     for name, values in fields.items():
         array = np.asarray(values)
-        columns[name] = array if array.dtype.kind in "iufb" else as_text(values)
+        columns[name] = array if array.dtype.kind in "iufb" else as_text(array)
     for name, column in columns.items():
         if column.shape != (n,):
             raise TableError(
-                f"{path}: {name!r} has the shape {column.shape} where the map has {n:,} points; "
-                "give one value for each."
+                f"{name!r} has the shape {column.shape} where the map has {n:,} points",
+                "pass one value for each point",
             )
     return columns
 
 
-def _write_text(part: Path, columns: Mapping[str, Field], kind: str, path: Path) -> None:
-    compressed = path.suffix.lower() == ".gz"
-    with part.open("wb") as raw:
-        # mtime=0: the same map makes the same bytes.
-        packed = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if compressed else None
-        binary: IO[bytes] = raw if packed is None else packed  # type: ignore[assignment]
-        text = io.TextIOWrapper(binary, "utf-8", newline="")
-        writer = csv.writer(text, delimiter="," if kind == "csv" else "\t", lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows(_rows([_as_written(column) for column in columns.values()]))
-        text.flush()
-        text.detach()
-        if packed is not None:
-            packed.close()
+def _write_text(
+    file: IO[bytes], columns: Mapping[str, Field], delimiter: str, *, compressed: bool
+) -> None:
+    # mtime=0: the same map makes the same bytes.
+    packed = gzip.GzipFile("", "wb", fileobj=file, mtime=0) if compressed else None
+    text = io.TextIOWrapper(packed or file, "utf-8", newline="")
+    writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(_rows([_as_written(column) for column in columns.values()]))
+    text.flush()
+    text.detach()
+    if packed is not None:
+        packed.close()
 
 
 def _rows(columns: Sequence[Field]) -> Iterator[tuple[str, ...]]:
@@ -142,16 +146,13 @@ def _rows(columns: Sequence[Field]) -> Iterator[tuple[str, ...]]:
 
 
 def _as_written(column: Field) -> Field:
-    """Return integers with gaps as text, where a 3 is no 3.0."""
+    """Return integers with gaps as text, where a 3 is not 3.0."""
     if not has_gaps(column):
         return column
-    texts = np.full(len(column), "", dtype=object)
-    known = ~np.isnan(column)
-    texts[known] = [str(int(value)) for value in column[known]]
-    return texts
+    return as_text([None if np.isnan(value) else int(value) for value in column])
 
 
-def _cells(column: Field) -> Any:
+def _cells(column: Field) -> Field:
     if column.dtype.kind == "b":
         return np.where(column, "true", "false")
     # By numpy, as many digits as the type has: Python would write a float32 as a float64.
@@ -159,37 +160,25 @@ def _cells(column: Field) -> Any:
     return np.where(np.isnan(column), "", texts) if column.dtype.kind == "f" else texts
 
 
-def _write_arrow(part: Path, columns: Mapping[str, Field], kind: str, path: Path) -> None:  # noqa: ARG001
+def _write_arrow(file: IO[bytes], columns: Mapping[str, Field], kind: str) -> None:
     table = arrow().table({name: _arrow_array(c) for name, c in columns.items()})
-    # Opened here, as Arrow takes all names of files for UTF-8.
-    with part.open("wb") as file:
-        if kind == "parquet":
-            arrow("pyarrow.parquet").write_table(table, file)
-        else:
-            arrow("pyarrow.feather").write_feather(table, file)
+    if kind == "parquet":
+        arrow("pyarrow.parquet").write_table(table, file)
+    else:
+        arrow("pyarrow.feather").write_feather(table, file)
 
 
-def _arrow_array(column: Field) -> Any:
+def _arrow_array(column: Field) -> Field | pa.Array:
     if not has_gaps(column):
         return np.ascontiguousarray(column)
     missing = np.isnan(column)
     return arrow().array(np.where(missing, 0, column).astype(np.int64), mask=missing)
 
 
-def _write_npz(part: Path, columns: Mapping[str, Field]) -> None:
-    arrays = {
-        name: column.astype(str) if column.dtype.kind == "O" else column
-        for name, column in columns.items()
-    }
+def _write_npz(file: IO[bytes], columns: Mapping[str, Field]) -> None:
     # As numpy.savez_compressed, for which an array cannot be called "file".
-    with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, array in arrays.items():
-            with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
-                np.lib.format.write_array(file, array, allow_pickle=False)
-
-
-def _write_npy(part: Path, embedding: Field, path: Path, extra: Mapping[str, Field]) -> None:
-    if extra:
-        _LOGGER.info("%s holds the map alone, without %s", path, ", ".join(extra))
-    with part.open("wb") as file:
-        np.save(file, embedding, allow_pickle=False)
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, column in columns.items():
+            array = column.astype(str) if column.dtype.kind == "O" else column
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, array, allow_pickle=False)

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dtsne.labels._format import is_missing, is_whole, natural_order
+from dtsne.runtime._arrays import on_host
 from dtsne.runtime._errors import DataError
-from dtsne.runtime._kinds import on_host
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping, Sequence

@@ -27,8 +27,7 @@ from dtsne.neighbors._ivf_torch import (
     spread_out,
 )
 from dtsne.neighbors._keys_torch import NO_KEY, keys_of, nearest_of_all, surely_nearest, unpack
-from dtsne.runtime._device_torch import free_memory
-from dtsne.runtime._session_torch import on_its_device
+from dtsne.runtime._devices import free_memory, on_its_device
 from dtsne.runtime._triton import runs_triton
 
 if TYPE_CHECKING:

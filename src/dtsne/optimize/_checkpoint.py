@@ -24,9 +24,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from dtsne._version import __version__
-from dtsne.runtime._arrays import like, to_host
-from dtsne.runtime._atomic import check_writable, whole_file
-from dtsne.runtime._kinds import is_tensor
+from dtsne.runtime._arrays import is_tensor, like, to_host
+from dtsne.runtime._atomic import atomic_write, check_writable
 from dtsne.runtime._logging import warn
 
 if TYPE_CHECKING:
@@ -118,7 +117,7 @@ class CheckpointFile(CheckpointStore):
     def write(self, state: State, history: History) -> None:
         """Write the file, all of it or nothing; a fit does not fail because that fails."""
         try:
-            with whole_file(self._path) as part, part.open("wb") as file:
+            with atomic_write(self._path) as part, part.open("wb") as file:
                 np.savez(file, identity=json.dumps(self._identity), **_to_arrays(state, history))
         except OSError as error:
             why = error.__cause__ or error  # without the advice: nothing has to be done about it

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from dtsne.forces._step import Motion, StepSettings
 from dtsne.runtime._arrays import namespace_of
+from dtsne.runtime._progress import Timings
 from dtsne.runtime._threads import ONE_THREAD, Threads
-from dtsne.runtime._timings import Timings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

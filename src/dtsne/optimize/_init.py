@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtsne.runtime._arrays import copy_of, like, to_host
+from dtsne.runtime._arrays import copy_of, like, on_host, to_host
 from dtsne.runtime._errors import ParameterError, setting
-from dtsne.runtime._kinds import on_host
 from dtsne.runtime._logging import warn
 
 if TYPE_CHECKING:

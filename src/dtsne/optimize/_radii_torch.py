@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from dtsne.optimize._leaves_torch import LEAF, SLACK, make_leaves
-from dtsne.runtime._session_torch import on_its_device
+from dtsne.runtime._devices import on_its_device
 from dtsne.runtime._triton import dispatch
 
 if TYPE_CHECKING:

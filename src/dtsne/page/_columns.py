@@ -19,8 +19,8 @@ from dtsne.labels._format import MAX_INTEGER_LABELS, is_missing, shortened, show
 from dtsne.labels._groups import Groups, are_dates, as_dates, categories_of, group_by
 from dtsne.page._arrays import float_type, integer_type, packed, packed_texts
 from dtsne.plots._palette import color_limits
+from dtsne.runtime._arrays import on_host
 from dtsne.runtime._errors import DataError, DataTypeError
-from dtsne.runtime._kinds import on_host
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 from dtsne.page._header import make_header
 from dtsne.page._html import render
-from dtsne.runtime._atomic import whole_file
+from dtsne.runtime._atomic import atomic_write
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -63,7 +63,7 @@ class Page:
             The file.
         """
         path = Path(path)
-        with whole_file(path) as part:
+        with atomic_write(path) as part:
             part.write_text(self.html, encoding="utf-8", newline="\n")
         return path
 

@@ -21,8 +21,8 @@ from dtsne.plots._palette import (
     to_srgb,
 )
 from dtsne.plots._raster import mean_per_pixel
+from dtsne.runtime._arrays import on_host
 from dtsne.runtime._errors import DataError, ParameterError, setting
-from dtsne.runtime._kinds import on_host
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

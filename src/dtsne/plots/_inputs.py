@@ -9,8 +9,8 @@ import numpy as np
 
 from dtsne.labels._format import is_missing, is_whole, shown_text
 from dtsne.labels._groups import by_name
+from dtsne.runtime._arrays import on_host
 from dtsne.runtime._errors import DataError, DataTypeError, ParameterError, setting
-from dtsne.runtime._kinds import on_host
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

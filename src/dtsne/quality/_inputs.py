@@ -11,10 +11,9 @@ import numpy as np
 
 from dtsne._config import EUCLIDEAN_METRICS
 from dtsne.labels._groups import group_by
-from dtsne.runtime._arrays import namespace_of
+from dtsne.runtime._arrays import is_tensor, namespace_of
 from dtsne.runtime._devices import device_for
 from dtsne.runtime._errors import DataError, DataTypeError, setting
-from dtsne.runtime._kinds import is_tensor
 from dtsne.runtime._parameters import Parameter
 from dtsne.runtime._threads import open_threads
 

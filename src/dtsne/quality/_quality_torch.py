@@ -16,7 +16,7 @@ from dtsne.neighbors._keys_torch import keys_of_all, nearest_of_all
 from dtsne.neighbors._search_torch import nearest
 from dtsne.quality._inputs import Spaces
 from dtsne.runtime._arrays import to_host
-from dtsne.runtime._session_torch import on_its_device, working_on
+from dtsne.runtime._devices import on_its_device, working_on
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -17,7 +17,7 @@ from dtsne.runtime._errors import DataError
 from dtsne.runtime._optional import optional
 
 if TYPE_CHECKING:
-    import pandas as pd  # type: ignore[import-untyped]
+    import pandas as pd
     import polars as pl
 
     from dtsne.report._tables import ReportTable, TableName

@@ -10,9 +10,9 @@ import numpy as np
 
 from dtsne._config import EUCLIDEAN_METRICS, OTHER_METRICS
 from dtsne.quality._inputs import Spaces, check_choice, check_same_rows, check_spaces
+from dtsne.runtime._arrays import on_host
 from dtsne.runtime._devices import device_for
 from dtsne.runtime._errors import DataError, setting
-from dtsne.runtime._kinds import on_host
 
 if TYPE_CHECKING:
     from collections.abc import Callable

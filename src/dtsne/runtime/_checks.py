@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dtsne.runtime._arrays import on_host
 from dtsne.runtime._errors import DataError, DataTypeError, setting
-from dtsne.runtime._kinds import on_host
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

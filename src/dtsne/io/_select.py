@@ -1,0 +1,257 @@
+"""Which columns are numbers, IDs, labels and fields: from the content of a file to a table."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dtsne.io._errors import TableError, where
+from dtsne.io._table import Table, as_text, is_sparse
+from dtsne.runtime._errors import UserNotice, setting
+from dtsne.runtime._logging import warn
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Sequence
+
+    from dtsne.io._options import ReadOptions
+    from dtsne.io._table import Field, Matrix, Source, TextArray
+
+# Names of columns of row IDs, in lower case, the likeliest first; and of groups.
+ID_NAMES = (
+    "id", "ids", "cell_id", "cellid", "cell", "barcode", "barcodes", "obs_names", "index",
+    "sample_id", "event_id", "row_id", "rowid", "row",
+)  # fmt: skip
+_LABEL_NAMES = ("label", "labels", "class", "cluster", "target", "leiden", "louvain")
+# Columns of numbers by these names hardly ever are measurements.
+_SUSPICIOUS = frozenset({*ID_NAMES, *_LABEL_NAMES})
+# Of fewer rows integers can be consecutive by chance, and above this they are hardly measured.
+_MIN_ROWS, _MAX_MEASURED = 10, 2**31
+_MAX_EXAMINED = 100
+_PATTERN = frozenset("*?[")
+
+
+def listed(names: Sequence[str], max_shown: int = 6) -> str:
+    """Write names as 'a', 'b' and 7 more."""
+    shown = ", ".join(repr(name) for name in names[:max_shown])
+    return f"{shown} and {len(names) - max_shown:,} more" if len(names) > max_shown else shown
+
+
+def counted(n: int, one: str, several: str) -> str:
+    """Write a number of things as 1 cell, or 1,200 cells."""
+    return f"{n:,} {one if n == 1 else several}"
+
+
+def unknown(
+    name: str,
+    names: Iterable[str],
+    what: str = "column",
+    path: str | os.PathLike[str] | None = None,
+) -> TableError:
+    """Return the error for a name that is not there, with those that are nearest to it."""
+    there = list(names)
+    by_lower = {other.lower(): other for other in reversed(there)}
+    near = get_close_matches(name.lower(), by_lower, n=3, cutoff=0.5)
+    if near:
+        known = f"the nearest: {listed([by_lower[other] for other in near])}"
+    else:
+        known = f"there are {listed(there)}" if there else "nor any other"
+    return TableError(f"the file has no {what} {name!r}", known, path=path)
+
+
+def matching(wanted: Iterable[str], names: Sequence[str]) -> list[str]:
+    """Return the names asked for, each literally or by a pattern such as ``PC_*``."""
+    known = set(names)
+    found: dict[str, None] = {}
+    for name in wanted:
+        if name in known:
+            found[name] = None
+            continue
+        matches = [other for other in names if fnmatchcase(other, name)]
+        if not matches or not _PATTERN.intersection(name):
+            raise unknown(name, names)
+        found.update(dict.fromkeys(matches))
+    return list(found)
+
+
+def select(source: Source, options: ReadOptions) -> Table:
+    """Choose numbers, IDs, labels and fields, and check what was chosen."""
+    if options.id_column in source.id_names:  # they are the IDs without being chosen
+        options = replace(options, id_column=None)
+    for name in sorted(options.named):
+        if name not in source.all_names:
+            raise unknown(name, source.all_names)
+    excluded = set(matching(options.exclude, source.all_names)) | options.named
+    numbers = _number_columns(source, options, excluded)
+    X = source.numbers(numbers)
+    if not X.shape[0]:
+        raise TableError("the file has no rows", "export it again")
+    _check_finite(X, numbers, source)
+    fields = _fields(source, options, {*numbers, options.id_column}, excluded)
+    label = options.label_column
+    if label is not None and label not in fields:
+        raise _unusable("label", label)
+    return Table(
+        X=X,
+        feature_names=tuple(numbers),
+        ids=_ids(source, options.id_column),
+        fields=fields,
+        labels=None if label is None else fields[label],
+        source=_described(X.shape, source, set(numbers)),
+        categories={name: order for name, order in source.categories.items() if name in fields},
+    )
+
+
+def _number_columns(source: Source, options: ReadOptions, excluded: set[str]) -> list[str]:
+    if options.columns is not None:
+        chosen = [n for n in matching(options.columns, source.names) if n not in excluded]
+        source.check(chosen)
+        for name in chosen:
+            if not source.is_number(name):
+                raise _not_numbers(name, source)
+    else:
+        free = [n for n in source.names if n not in excluded and n not in source.set_aside]
+        source.check(free)
+        chosen = [name for name in free if source.is_number(name)]
+        _warn_of_suspicious(chosen, source)
+    if not source.names:
+        raise TableError("the file has no columns")
+    if not chosen:
+        raise TableError(
+            f"no column of numbers is left to map; the columns are {listed(source.names)}",
+            _how_to_get_numbers(source),
+        )
+    return chosen
+
+
+def _how_to_get_numbers(source: Source) -> str:
+    columns = (source.values(name) for name in source.names[:_MAX_EXAMINED])
+    if any(column is not None and column.dtype.kind == "b" for column in columns):
+        return "write columns of true and false as 1 and 0"
+    return f"add some, or exclude fewer ({setting('exclude')})"
+
+
+def _not_numbers(name: str, source: Source) -> TableError:
+    values = source.values(name)
+    reason, fix = "the column does not hold numbers", f"remove it from {setting('columns')}"
+    filled = [] if values is None else np.flatnonzero(values.astype(str) != "").tolist()
+    if values is None or not filled:
+        return TableError(reason, fix, column=name)
+    example = str(values[filled[0]])
+    return TableError(f"{reason} but {example!r}", fix, column=name, place=source.locate(filled[0]))
+
+
+def _unusable(role: str, column: str) -> TableError:
+    return TableError(
+        f"the column holds nothing that can be a {role}",
+        f"pass another column as {setting(f'{role}_column')}",
+        column=column,
+    )
+
+
+def _warn_of_suspicious(numbers: Sequence[str], source: Source) -> None:
+    suspicious = [
+        name
+        for name in numbers
+        if name.lower() in _SUSPICIOUS
+        or (source.is_integer(name) and _name_rows(source.values(name)))
+    ]
+    if suspicious:
+        warn(
+            UserNotice(
+                f"{source.path}: {listed(suspicious)} will be mapped as measurements",
+                f"if they are row IDs or labels, pass them as {setting('id_column')} or "
+                f"{setting('label_column')}; otherwise leave them out with {setting('exclude')}",
+            )
+        )
+
+
+def _name_rows(values: Field | None) -> bool:
+    """Whether integers look like row IDs: all different, and without a gap or huge."""
+    if values is None or len(values) < _MIN_ROWS:
+        return False
+    least, largest = int(values.min()), int(values.max())
+    if largest - least != len(values) - 1 and max(-least, largest) < _MAX_MEASURED:
+        return False
+    return len(np.unique(values)) == len(values)
+
+
+def _check_finite(X: Matrix, names: Sequence[str], source: Source) -> None:
+    """Reject numbers that are missing or infinite, with the place of the first."""
+    if is_sparse(X):
+        bad = np.flatnonzero(~np.isfinite(X.data))
+        counts = np.bincount(X.indices[bad], minlength=len(names))
+    else:
+        counts = np.array([len(X) - np.isfinite(column).sum() for column in X.T])
+    if not counts.any():
+        return
+    worst = int(counts.argmax())
+    if is_sparse(X):
+        first = bad[X.indices[bad] == worst][0]
+        row = int(np.searchsorted(X.indptr, first, side="right")) - 1
+    else:
+        row = int(np.isfinite(X[:, worst]).argmin())
+    n_columns = int((counts > 0).sum())
+    among = f", in {n_columns:,} columns, most in this" if n_columns > 1 else ""
+    raise TableError(
+        f"{counted(int(counts.sum()), 'cell is', 'cells are')} empty, NaN or infinite{among} "
+        f"({counts[worst]:,} of {X.shape[0]:,})",
+        f"leave such columns out with {setting('exclude')}, or drop or fill such rows in the file",
+        column=names[worst],
+        place=source.locate(row),
+    )
+
+
+def _fields(
+    source: Source, options: ReadOptions, taken: set[str | None], excluded: set[str]
+) -> dict[str, Field]:
+    """Return the other columns, but not numbers that nobody asked for."""
+    wanted = excluded | source.set_aside
+    names = [
+        *(n for n in source.names if n not in taken and (n in wanted or not source.is_number(n))),
+        *(name for name in source.fields if name != options.id_column),
+    ]
+    found = ((name, source.values(name)) for name in names)
+    return {name: values for name, values in found if values is not None}
+
+
+def _ids(source: Source, id_column: str | None) -> TextArray | None:
+    """Return the row IDs: a column, or those that the format has a place for."""
+    ids = source.ids
+    if id_column is not None:
+        values = source.values(id_column)
+        if values is None:
+            raise _unusable("id", id_column)
+        ids = as_text(values)
+    if ids is not None:
+        _warn_of_duplicates(ids, source)
+    return ids
+
+
+def _warn_of_duplicates(ids: TextArray, source: Source) -> None:
+    first: dict[str, int] = {}
+    again = [row for row, name in enumerate(ids) if first.setdefault(name, row) != row]
+    if again:
+        number = counted(len(again), "ID occurs", "IDs occur")
+        place = where(source.path, place=source.locate(again[0]))
+        warn(
+            UserNotice(
+                f"{place}: {number} more than once, the first again is {ids[again[0]]!r}",
+                "a map can be matched to its data by IDs only where each occurs once",
+            )
+        )
+
+
+def _described(shape: tuple[int, ...], source: Source, taken: set[str]) -> str:
+    n, d = shape
+    size = f"{counted(n, 'row', 'rows')} × {counted(d, 'number', 'numbers')}"
+    text = f"{size} from {source.what}"
+    left_out = [name for name in source.names if name not in taken]
+    if not left_out:
+        return text
+    noun = "column" if len(left_out) == 1 else "columns"
+    return f"{text}; {noun} {listed(left_out)} left out of the numbers"
