@@ -1,4 +1,4 @@
-"""What the account of a map rests on, as in docs/account.md.
+"""What the report on a map rests on, as in docs/account.md.
 
 ``python benchmarks/account.py`` prints which points are found to be in clusters too small for the
 perplexity, by set and perplexity, what too large a perplexity does to σ, and how often the

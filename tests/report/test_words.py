@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -108,6 +109,30 @@ def test_json_and_back(report):
     assert str(read) == str(report)
     assert read.points.is_duplicate.dtype == bool
     assert read.quality.clusters.largest_error == report.quality.clusters.largest_error
+
+
+def test_reports_in_the_former_format_are_read():
+    text = (Path(__file__).parent / "account_2.json").read_text(encoding="utf-8")
+    former, report = json.loads(text), Report.from_json(text)
+    assert former["format"] == "dtsne account 2"
+    assert json.loads(report.to_json())["format"] == "dtsne report 3"
+    assert report.points.is_duplicate.tolist() == former["points"]["copy"]
+    assert report.groups.map_over_data.tolist() == former["groups"]["drawn"]
+    assert report.groups.largest_component_map.tolist() == former["groups"]["piece_map"]
+    assert report.groups.caveat.tolist() == ["", "split"]
+    assert report.ratios.map_over_data_low.tolist() == former["ratios"]["drawn_low"]
+    assert report.kernel_unit == former["map_unit"] == 2.0
+    assert report.quality.trustworthiness == former["whole"]["trustworthiness"]
+    assert report.quality.clipped == former["whole"]["lowered"]
+    assert Report.from_json(report.to_json()).as_dict() == report.as_dict()
+    assert "B is split" in page(report)
+
+
+def test_the_former_names_stay():
+    from dtsne import account
+
+    assert account.Account is Report
+    assert account.account_of is report_of
 
 
 def test_json_of_what_is_not_known(rng):
