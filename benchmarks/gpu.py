@@ -27,7 +27,6 @@ from dtsne import DTSNE
 from dtsne._config import SCALED
 from dtsne.affinity._sigmas_torch import find_sigmas
 from dtsne.affinity._sparse_torch import sparse_affinities
-from dtsne.data._points_torch import DevicePoints
 from dtsne.datasets import load
 from dtsne.forces._attraction_torch import attraction
 from dtsne.forces._engine_torch import gradient_step
@@ -37,6 +36,7 @@ from dtsne.forces.fft._cells_torch import arrange, count_cells, sort_into_cells
 from dtsne.forces.fft._grid_torch import convolve, gather, spread
 from dtsne.forces.fft._near_torch import sum_near
 from dtsne.forces.fft._repulsion_torch import TorchFftRepulsion
+from dtsne.neighbors._search_torch import nearest
 from dtsne.optimize._radii_torch import neighbor_radii
 from dtsne.quality import density_correlation, trustworthiness
 
@@ -198,8 +198,8 @@ def time_phases(
     model = DTSNE(device=device).fit(X)
     n, d = X.shape
     k = int(3 * model.perplexity_)
-    points = DevicePoints(X - X.mean(dim=0), 1.0)
-    indices, distances, _ = points.neighbors(k)
+    points = X - X.mean(dim=0)
+    indices, distances, _ = nearest(points, k)
     length = float(distances[:, -1].median())
     squared = (distances / length) ** 2
     sigmas = find_sigmas(squared, model.perplexity_)
@@ -243,7 +243,7 @@ def time_phases(
             flush=True,
         )
 
-    row("neighbours", lambda: points.neighbors(k), 4.0 * n * d + 8.0 * n * k, 2.0 * n * n * d)
+    row("neighbours", lambda: nearest(points, k), 4.0 * n * d + 8.0 * n * k, 2.0 * n * n * d)
     row("σ", lambda: find_sigmas(squared, model.perplexity_), 4.0 * n * k, 30.0 * 10 * n * k)
     row("P", lambda: sparse_affinities(indices, squared, sigmas),
         8.0 * n * k + 8.0 * P.values.numel(), 0.0)  # fmt: skip

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from dtsne import DTSNE
-from dtsne._config import PAPER, SCALED, CalibrationPlan, Rule
+from dtsne import Config, embed
+from dtsne._config import SCALED, CalibrationPlan
 from dtsne.affinity._base import find_sigmas
 from dtsne.neighbors._exact import nearest_neighbors
 from dtsne.quality import evaluate
@@ -23,23 +23,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 PLAN = CalibrationPlan()
+Variants: TypeAlias = "Iterator[tuple[str, Config]]"
 
 
-def variant(rule: Rule = SCALED, plan: CalibrationPlan = PLAN) -> type[DTSNE]:
-    """Return an estimator with another rule of descent or plan of calibration."""
-    return type(
-        "Variant", (DTSNE,), {"_rules": {"paper": PAPER, "scaled": rule}, "_calibration_plan": plan}
-    )
-
-
-def paper_table() -> Iterator[tuple[str, type[DTSNE], dict[str, Any]]]:
+def paper_table() -> Variants:
     for iterations in (500, 1000, 2000, 5000):
-        yield f"paper, {iterations}", DTSNE, {"optimizer": "paper", "max_iter": iterations}
-    yield "scaled, until settled", DTSNE, {"calibration": False}
+        yield f"paper, {iterations}", Config(optimizer="paper", max_iter=iterations)
+    yield "scaled, until settled", Config(calibration=False)
 
 
-def descent_table() -> Iterator[tuple[str, type[DTSNE], dict[str, Any]]]:
-    fixed = {"calibration": False, "tol": 0.0}
+def descent_table() -> Variants:
     plain = replace(SCALED, gains=False, exaggeration=1.0)
     rules = {
         "step n/4, momentum .9": replace(plain, step_share=0.25),
@@ -56,21 +49,19 @@ def descent_table() -> Iterator[tuple[str, type[DTSNE], dict[str, Any]]]:
     }
     for label, rule in rules.items():
         for iterations in (100, 300):
-            yield f"{label}; {iterations}", variant(rule), {**fixed, "max_iter": iterations}
+            config = Config(calibration=False, tol=0.0, max_iter=iterations, rule=rule)
+            yield f"{label}; {iterations}", config
 
 
-def start_table() -> Iterator[tuple[str, type[DTSNE], dict[str, Any]]]:
+def start_table() -> Variants:
     for init in ("pca", "spectral", "random"):
-        yield f"{init}", DTSNE, {"init": init, "random_state": 0}
-        yield (
-            f"{init}, not calibrated",
-            DTSNE,
-            {"init": init, "random_state": 0, "calibration": False},
-        )
+        config = Config(init=init, random_state=0)
+        yield f"{init}", config
+        yield f"{init}, not calibrated", replace(config, calibration=False)
 
 
-def calibration_table() -> Iterator[tuple[str, type[DTSNE], dict[str, Any]]]:
-    yield "none", DTSNE, {"calibration": False}
+def calibration_table() -> Variants:
+    yield "none", Config(calibration=False)
     plans = {
         "**5 rounds, strength .5, bound 2, k = 30 and 100, 5 neighbours**": PLAN,
         "radius at k = 100 alone": replace(PLAN, shares_of_perplexity=(1.0,)),
@@ -91,7 +82,7 @@ def calibration_table() -> Iterator[tuple[str, type[DTSNE], dict[str, Any]]]:
         "slope without tolerance": replace(PLAN, slope_tolerance=0.0),
     }
     for label, plan in plans.items():
-        yield label, variant(plan=plan), {}
+        yield label, Config(calibration_plan=plan)
 
 
 TABLES = {
@@ -109,8 +100,8 @@ def print_table(name: str, sets: Sequence[str], seeds: int) -> None:
     print(f"\n## {name}\n\n| set | variant | KL | iterations | " + " | ".join(MEASURES), end="")
     print(" | radius error |\n" + "|---" * (len(MEASURES) + 5) + "|")
     for set_name in sets:
-        for label, kind, parameters in TABLES[name][0]():
-            rows = [_one(set_name, seed, kind, parameters) for seed in range(seeds)]
+        for label, config in TABLES[name][0]():
+            rows = [_one(set_name, seed, config) for seed in range(seeds)]
             kl, iterations, *measures, error = np.mean(rows, axis=0)
             values = " | ".join(f"{value:.3f}" for value in measures)
             shown = "–" if np.isnan(error) else f"{error:.1%}"
@@ -120,13 +111,13 @@ def print_table(name: str, sets: Sequence[str], seeds: int) -> None:
             )
 
 
-def _one(set_name: str, seed: int, kind: type[DTSNE], parameters: dict[str, Any]) -> list[float]:
+def _one(set_name: str, seed: int, config: Config) -> list[float]:
     X, labels = prepared(set_name, seed)
-    model = kind(**parameters).fit(X)
-    found = evaluate(X, model.embedding_, labels=labels if set_name in SYNTHETIC else None)
+    embedding = embed(X, config)
+    found = evaluate(X, embedding.coordinates, labels=labels if set_name in SYNTHETIC else None)
     error = float("nan") if found.clusters is None else abs(found.clusters.largest_error)
     measures = [getattr(found, field) for field in MEASURES.values()]
-    return [model.kl_divergence_, model.n_iter_, *measures, error]
+    return [embedding.kl_divergence, embedding.n_iter, *measures, error]
 
 
 def print_sigma_table(sets: Sequence[str]) -> None:

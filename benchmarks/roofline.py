@@ -18,7 +18,7 @@ from dtsne import DTSNE
 from dtsne._backend import CpuBackend
 from dtsne._config import CalibrationPlan
 from dtsne._problem import state_problem
-from dtsne.data._base import Points
+from dtsne.data._points import Points
 from dtsne.forces._attraction import attraction
 from dtsne.forces.fft._cells import BORDER, sort_into_cells
 from dtsne.forces.fft._grid import convolve
@@ -95,8 +95,9 @@ def profile(X: FloatArray, n_jobs: int) -> None:
     n, d = X.shape
     with limited_threads(n_jobs) as threads, shown_progress(0) as progress:
         problem = state_problem(
-            Points(X, 1.0), PERPLEXITY, dense=False, density_scale=1.0,
+            Points(X, unit=1.0), PERPLEXITY, dense=False, density_scale=1.0,
             plan=CalibrationPlan(), progress=progress, backend=CpuBackend(),
+            threads=threads,
         )  # fmt: skip
         P: SparseAffinities = problem.affinities
         coordinates = np.zeros((3, n))

@@ -47,11 +47,11 @@ def test_complex_numbers(X):
 
 
 def test_all_rows_equal():
-    with pytest.raises(ValueError, match="All rows of X are equal"):
+    with pytest.raises(ValueError, match="all rows of X are equal"):
         DTSNE().fit(np.ones((50, 3)))
-    with pytest.raises(ValueError, match="All rows of X are equal"):
+    with pytest.raises(ValueError, match="all rows of X are equal"):
         DTSNE(metric="cosine").fit(np.outer(np.arange(1, 51), [0.1, 0.7, 0.3]))
-    with pytest.raises(ValueError, match="All precomputed distances are 0"):
+    with pytest.raises(ValueError, match="all precomputed distances are 0"):
         DTSNE(metric="precomputed").fit(np.zeros((50, 50)))
 
 
@@ -64,7 +64,7 @@ def test_constant_columns_change_nothing(X, caplog):
 
 
 def test_four_points_are_enough(X):
-    with pytest.warns(UserWarning, match="lowered to 1.5"):
+    with pytest.warns(UserWarning, match="clipped to 1.5"):
         embedding = DTSNE().fit_transform(X[:4] + np.array([[0], [0], [9], [9]]))
     distances = squareform(pdist(embedding))
     np.fill_diagonal(distances, np.inf)
@@ -72,7 +72,7 @@ def test_four_points_are_enough(X):
 
 
 def test_too_large_a_perplexity_is_lowered_and_said(X):
-    with pytest.warns(UserWarning, match=r"perplexity=100 .*60 points.*lowered to 19.67"):
+    with pytest.warns(UserWarning, match=r"perplexity=100 .*60 points.*clipped to 19.67"):
         model = DTSNE().fit(X)
     assert model.perplexity_ == pytest.approx(59 / 3)
 
@@ -214,7 +214,7 @@ def test_more_copies_than_the_perplexity_are_said_and_do_not_flatten(rng):
     """Half of all rows are one and the same; the two clusters beside them keep their sizes."""
     X = np.vstack([rng.normal(size=(100, 10)), 30 + 3 * rng.normal(size=(100, 10))])
     copied = np.vstack([X, np.full((200, 10), -20.0)])
-    with pytest.warns(UserWarning, match=r"200 rows of X have at least as many copies.*unique"):
+    with pytest.warns(UserWarning, match=r"200 rows of X have at least as many duplicates.*unique"):
         model = DTSNE(perplexity=20.0).fit(copied)
     assert np.isfinite(model.embedding_).all()
     labels = np.repeat([0, 1], 100)
@@ -224,7 +224,7 @@ def test_more_copies_than_the_perplexity_are_said_and_do_not_flatten(rng):
     assert spread_of_copies < 0.2 * model.embedding_[:100].std(axis=0).mean()
 
 
-@pytest.mark.filterwarnings("ignore:.*as many copies:UserWarning")
+@pytest.mark.filterwarnings("ignore:.*as many duplicates:UserWarning")
 @pytest.mark.parametrize("n_copies", [100, 300, 800])
 def test_copies_do_not_shrink_the_rest(rng, n_copies):
     """The clusters keep at least half the size they have without the copies, and their ratio."""
@@ -236,17 +236,17 @@ def test_copies_do_not_shrink_the_rest(rng, n_copies):
     assert beside[:100].std(axis=0).mean() > 0.5 * alone[:100].std(axis=0).mean()
 
 
-@pytest.mark.filterwarnings("ignore:.*as many copies:UserWarning")
+@pytest.mark.filterwarnings("ignore:.*as many duplicates:UserWarning")
 def test_all_rows_copied_too_often(rng):
     few = np.repeat(rng.normal(size=(4, 3)), 30, axis=0)
     groups = DTSNE(perplexity=20.0).fit_transform(few).reshape(4, 30, 2)
     assert pdist(groups.mean(axis=1)).min() > 5 * groups.std(axis=1).max()
     two = np.repeat(rng.normal(size=(2, 3)), 100, axis=0)
-    with pytest.raises(ValueError, match="drop the copies"):
+    with pytest.raises(ValueError, match="drop the duplicates"):
         DTSNE(perplexity=20.0).fit(two)
 
 
-@pytest.mark.filterwarnings("ignore:.*as many copies:UserWarning")
+@pytest.mark.filterwarnings("ignore:.*as many duplicates:UserWarning")
 def test_copies_among_precomputed_distances(rng):
     X = np.vstack([rng.normal(size=(100, 3)), np.full((100, 3), 5.0)])
     D = np.sqrt(((X[:, None] - X[None]) ** 2).sum(axis=-1))

@@ -24,7 +24,7 @@ EXPECTED_FAILURES: dict[str, str] = {}
 
 
 @pytest.mark.filterwarnings("ignore:perplexity=:UserWarning")
-@pytest.mark.filterwarnings("ignore:.*as many copies as the perplexity:UserWarning")
+@pytest.mark.filterwarnings("ignore:.*as many duplicates as the perplexity:UserWarning")
 @pytest.mark.filterwarnings("ignore:KL had not settled:sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @parametrize_with_checks(

@@ -115,7 +115,7 @@ def test_sparse_data_and_a_reduction():
 
 def test_copies_are_moved_apart(blobs):
     X = np.vstack([blobs[0], np.repeat(blobs[0][:1], 50, axis=0)])
-    with pytest.warns(UserWarning, match="copies as the perplexity"):
+    with pytest.warns(UserWarning, match="duplicates as the perplexity"):
         model = DTSNE(perplexity=20, device=DEVICE, max_iter=30, tol=0).fit(X)
     assert np.isfinite(model.embedding_).all()
 
@@ -179,7 +179,7 @@ def test_a_fit_goes_on_from_its_checkpoint(blobs, tmp_path):
         (torch.ones(3, 2), "minimum of 4"),
         (torch.full((20, 2), float("nan")), "NaN or infinity"),
         (torch.ones(20, 2, dtype=torch.complex64), "Complex"),
-        (torch.ones(20, 2), "All rows of X are equal"),
+        (torch.ones(20, 2), "all rows of X are equal"),
     ],
 )
 def test_bad_tensors_are_refused(bad, said):
@@ -316,8 +316,8 @@ def test_a_fit_that_has_no_room_is_refused_before_it_starts(blobs, monkeypatch):
 
 
 def test_data_that_has_no_room_is_refused_before_it_is_sent(blobs, monkeypatch):
-    monkeypatch.setattr("dtsne.data._prepare_torch.free_memory", lambda _: 1000)
-    monkeypatch.setattr("dtsne.data._prepare_torch._points", None)
+    monkeypatch.setattr("dtsne.data._points_torch.free_memory", lambda _: 1000)
+    monkeypatch.setattr("dtsne.data._prepare._as_rows", None)
     with pytest.raises(MemoryError, match=r"X of shape \(400, 4\) on c.* reduce it first"):
         DTSNE(perplexity=20, device=DEVICE).fit(blobs[0])
 
@@ -337,6 +337,6 @@ def test_memory_that_runs_out_is_said(blobs, monkeypatch):
     def run_out(*_, **__):
         raise torch.cuda.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 GiB.")
 
-    monkeypatch.setattr("dtsne.data._points_torch.nearest", run_out)
+    monkeypatch.setattr("dtsne.neighbors._search_torch.nearest", run_out)
     with pytest.raises(MemoryError, match=r"no memory left .*20\.00 GiB.*device='cpu'"):
         DTSNE(perplexity=20, device=DEVICE).fit(blobs[0])

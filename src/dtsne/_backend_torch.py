@@ -12,7 +12,7 @@ from dtsne._cost import check_job
 from dtsne._cost_torch import peak_memory
 from dtsne.affinity._sigmas_torch import find_sigmas
 from dtsne.affinity._sparse_torch import dense_affinities, sparse_affinities
-from dtsne.data._prepare_torch import prepare
+from dtsne.data._prepare import prepare
 from dtsne.forces._engine_torch import TorchEngine
 from dtsne.forces.fft._repulsion_torch import TorchFftRepulsion
 from dtsne.runtime._devices import free_memory, working_on
@@ -49,7 +49,7 @@ class TorchBackend:
 
     def prepare(self, X: Any, *, metric: str, n_pcs: int | None, neighbors: Any) -> Data:
         """See :class:`dtsne._backend.Backend`."""
-        return prepare(X, self.device, metric=metric, n_pcs=n_pcs, neighbors=neighbors)
+        return prepare(X, metric=metric, n_pcs=n_pcs, neighbors=neighbors, device=self.device)
 
     def arranged(self, indices: Any, distances: Any) -> tuple[None, Any, Any]:
         """Leave them as they are: the positions of a million points fit into the cache."""

@@ -271,8 +271,9 @@ class Config:
         memory.
     max_exact : int or None
         Up to this many points `method` "auto" is exact; None for what suits the device.
-    max_exact_neighbors : int
-        Up to this many points all distances are computed; beyond, the search is approximate.
+    max_exact_neighbors : int or None
+        Up to this many points all distances are computed; beyond, the search is approximate. None
+        for what suits the device.
     neighbor_recall : float
         Share of the neighbours that an approximate search must find.
     """
@@ -301,7 +302,7 @@ class Config:
     checkpoint_every: float = 30.0
     max_dense: int = 10_000
     max_exact: int | None = None
-    max_exact_neighbors: int = 20_000
+    max_exact_neighbors: int | None = None
     neighbor_recall: float = 0.99
 
     def __post_init__(self) -> None:

@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from math import ceil
 from typing import TYPE_CHECKING
 
+from dtsne._config import NEIGHBORS_PER_PERPLEXITY
 from dtsne._embedding import max_list_bytes
-from dtsne.data._base import MAX_EXACT_NEIGHBORS, NEIGHBORS_PER_PERPLEXITY
+from dtsne.neighbors._base import MAX_EXACT_NEIGHBORS
 from dtsne.runtime._memory import shortage
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import ceil
 from typing import TYPE_CHECKING
 
+from dtsne._config import NEIGHBORS_PER_PERPLEXITY
 from dtsne.affinity import _graph_torch as _neighbor_graph
-from dtsne.data._base import NEIGHBORS_PER_PERPLEXITY
 from dtsne.neighbors import _search_torch as _neighbors
 
 if TYPE_CHECKING:

@@ -25,7 +25,8 @@ from dtsne._embedding import (
     Result,
 )
 from dtsne._problem import state_problem
-from dtsne.data._prepare import fitting_perplexity
+from dtsne.data._duplicates import spread_initial_duplicates
+from dtsne.data._prepare import clip_perplexity
 from dtsne.optimize import _init
 from dtsne.optimize._checkpoint import open_checkpoints
 from dtsne.optimize._descent import Schedule, State, descend
@@ -40,8 +41,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from os import PathLike
 
-    from numpy.typing import ArrayLike
-
     from dtsne._backend import Backend
     from dtsne._config import Callback, RandomState, Rule
     from dtsne._problem import Problem
@@ -51,7 +50,7 @@ if TYPE_CHECKING:
     from dtsne.runtime._arrays import OutputFormat
     from dtsne.runtime._progress import Progress
     from dtsne.runtime._threads import Threads
-    from dtsne.runtime._typing import FloatArray
+    from dtsne.runtime._typing import FloatArray, MatrixLike
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -68,7 +67,7 @@ class NotConverged(UserNotice, ConvergenceWarning):  # type: ignore[misc]
 
 
 def embed(
-    data: ArrayLike,
+    data: MatrixLike,
     config: Config | None = None,
     *,
     callback: Callback | None = None,
@@ -122,12 +121,12 @@ def embed(
         return _fit(given, config, callback, checkpoint, backend, threads, progress)
 
 
-def check_data(X: ArrayLike, metric: str = "euclidean") -> FloatArray:
+def check_data(X: MatrixLike, metric: str = "euclidean") -> FloatArray:
     """Return an array, sparse matrix or tensor of real numbers, or raise an error."""
     if is_tensor(X):
-        from dtsne.data._prepare_torch import check_tensor
+        from dtsne.data._points_torch import check_tensor
 
-        tensor: FloatArray = check_tensor(X, _MIN_POINTS)
+        tensor: FloatArray = check_tensor(X, _MIN_POINTS)  # type: ignore[assignment]
         return tensor
     try:
         checked: FloatArray = check_array(
@@ -150,7 +149,7 @@ def check_data(X: ArrayLike, metric: str = "euclidean") -> FloatArray:
     return checked
 
 
-def _first_text(X: ArrayLike) -> str | None:
+def _first_text(X: MatrixLike) -> str | None:
     for value in np.asarray(X, dtype=object).ravel():
         if isinstance(value, str):
             try:
@@ -171,7 +170,7 @@ class _PreparedInput:
     preparation: Preparation
 
 
-def _prepare(X: ArrayLike, config: Config, backend: Backend) -> _PreparedInput:
+def _prepare(X: MatrixLike, config: Config, backend: Backend) -> _PreparedInput:
     checked = check_data(X, config.metric)
     output = output_format(X, checked)
     init = None
@@ -193,7 +192,7 @@ def _fit(
 ) -> Embedding:
     data = given.data
     n = len(data)
-    perplexity = fitting_perplexity(config.perplexity, n)
+    perplexity = clip_perplexity(config.perplexity, n)
     rule = config.resolved_rule
     schedule = _schedule(config, rule, n)
     max_exact = backend.max_exact if config.max_exact is None else config.max_exact
@@ -205,14 +204,17 @@ def _fit(
         dense=data.has_all_distances and n <= config.max_dense,
         density_scale=config.density_scale,
         plan=config.calibration_plan if config.uses_calibration else None,
+        max_exact_neighbors=config.max_exact_neighbors,
+        recall=config.neighbor_recall,
         progress=progress,
         backend=backend,
+        threads=threads,
     )
     scales = KernelScales(problem.scales, problem.unit * data.unit)
     if config.is_paper:
         scales = _relative_to_smallest(scales, config.density_scale)
     with progress.phase("start"):
-        start = _initialise(config, given, problem, scales.values, perplexity, backend)
+        start = _initialise(config, given, problem, scales.values, perplexity, backend, threads)
     by_fft = config.method == "fft" or (config.method == "auto" and n > max_exact)
     tolerance = config.fft_tolerance if by_fft else None
     timings = progress.timings
@@ -278,13 +280,14 @@ def _initialise(
     scales: FloatArray,
     perplexity: float,
     backend: Backend,
+    threads: Threads,
 ) -> FloatArray:
     if given.init is not None:
         own: FloatArray = backend.array(problem.in_own_order(given.init))
         return own
     start = None
     if config.init != "random":
-        start = _init.principal_start(problem.data, config.n_components, problem.unit)
+        start = _init.principal_start(problem.data, config.n_components, problem.unit, threads)
     spectral = config.init == "spectral" or (config.init == "pca" and start is None)
     if start is None:
         rng = _generator(config.random_state)
@@ -295,7 +298,7 @@ def _initialise(
     if config.is_paper:
         start = backend.array(_init.shrink_as_paper(start))
     else:
-        start = _init.separate_copies(backend.array(start), scales, perplexity)
+        start = spread_initial_duplicates(backend.array(start), scales, perplexity)
     found: FloatArray = start
     return found
 

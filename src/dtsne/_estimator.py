@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from dtsne.page import Page
     from dtsne.page._columns import Column
     from dtsne.report import Report
-    from dtsne.runtime._typing import FloatArray
+    from dtsne.runtime._typing import FloatArray, MatrixLike
 
 
 class DTSNE(
@@ -146,7 +146,7 @@ class DTSNE(
         self.callback = callback
         self.checkpoint = checkpoint
 
-    def fit(self, X: ArrayLike, y: None = None) -> DTSNE:  # noqa: ARG002
+    def fit(self, X: MatrixLike, y: None = None) -> DTSNE:  # noqa: ARG002
         """Map the data.
 
         Parameters
@@ -169,7 +169,7 @@ class DTSNE(
         self._keep(X, embedding)
         return self
 
-    def fit_transform(self, X: ArrayLike, y: None = None) -> FloatArray:  # noqa: ARG002
+    def fit_transform(self, X: MatrixLike, y: None = None) -> FloatArray:  # noqa: ARG002
         """Map the data and return the map.
 
         Parameters
@@ -189,7 +189,7 @@ class DTSNE(
         self,
         labels: Labels | Groups | None = None,
         *,
-        X: ArrayLike | None = None,
+        X: MatrixLike | None = None,
         k: int | None = None,
         k_neighborhood: int = 15,
         max_rows: int = 5_000,
@@ -236,7 +236,7 @@ class DTSNE(
         self,
         labels: Labels | None = None,
         *,
-        X: ArrayLike | None = None,
+        X: MatrixLike | None = None,
         columns: Mapping[str, Column] | None = None,
         ids: ArrayLike | None = None,
         others: Mapping[str, ArrayLike] | None = None,
@@ -281,7 +281,7 @@ class DTSNE(
         parameters = self.get_params(deep=False)
         return Config(**{k: v for k, v in parameters.items() if k not in _ARGUMENTS})
 
-    def _keep(self, X: ArrayLike, embedding: Embedding) -> None:
+    def _keep(self, X: MatrixLike, embedding: Embedding) -> None:
         """Set the attributes."""
         validate_data(self, X, skip_check_array=True)  # n_features_in_, feature_names_in_
         self._embedding = embedding

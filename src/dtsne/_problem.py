@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +11,8 @@ import numpy as np
 from dtsne._embedding import first_neighbors
 from dtsne.affinity._base import floor_sigmas
 from dtsne.data._base import needed_neighbors
-from dtsne.data._prepare import with_copies_apart
+from dtsne.data._duplicates import spread_duplicates
+from dtsne.neighbors._base import NeighborIndex
 from dtsne.neighbors._reorder import inverse_of
 from dtsne.optimize._calibration import Calibration
 from dtsne.runtime._arrays import median, to_host
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from dtsne._embedding import NeighborLists
     from dtsne.data._base import Data
     from dtsne.runtime._progress import Progress
+    from dtsne.runtime._threads import Threads
     from dtsne.runtime._typing import FloatArray, IntArray
 
 
@@ -55,8 +58,11 @@ def state_problem(
     dense: bool,
     density_scale: float,
     plan: CalibrationPlan | None,
+    max_exact_neighbors: int | None = None,
+    recall: float | None = None,
     progress: Progress,
     backend: Backend,
+    threads: Threads,
 ) -> Problem:
     """Find neighbours, σ and P, over all pairs or over neighbours.
 
@@ -66,25 +72,30 @@ def state_problem(
     n = len(data)
     n_neighbors = needed_neighbors(perplexity, n)
     with progress.phase("neighbours"):
-        indices, distances, recall = data.neighbors(n_neighbors)
-        lists = first_neighbors(data, indices, distances, recall, perplexity)
-        apart = with_copies_apart(data, distances, perplexity)
+        build = partial(
+            NeighborIndex.build, threads=threads, max_exact=max_exact_neighbors, recall=recall
+        )
+        found: tuple[Any, Any, float] = build(data).neighbors(n_neighbors)
+        lists = first_neighbors(data, *found, perplexity)
+        spread = spread_duplicates(data, found[1], perplexity)
         moved = np.zeros(n, bool)
-        if apart is not None:
-            data, rows = apart
+        if spread is not None:
+            data, rows = spread
             moved[rows] = True
-            indices, distances, recall = data.neighbors(n_neighbors)
+            found = build(data).neighbors(n_neighbors)
+        indices, distances, found_share = found
+        del found
     with progress.phase("affinities"):
         order = None
         if not dense:
             order, indices, distances = backend.arranged(indices, distances)
         # Squares of float32 in a unit of their own: in that of the data they may be too small.
         length = 1.0 if dense else float(median(distances[:, -1]))
-        squared = data.squared_distances() if dense else backend.squared(distances, length)
-        found = length * backend.find_sigmas(squared, perplexity, skip_diagonal=dense)
-        unit = float(median(found[found > 0]))
-        sigmas = floor_sigmas(found, unit)
-        at_bound = to_host(sigmas > found) | (moved if order is None else moved[order])
+        squared = data.squared_distances(threads) if dense else backend.squared(distances, length)
+        searched = length * backend.find_sigmas(squared, perplexity, skip_diagonal=dense)
+        unit = float(median(searched[searched > 0]))
+        sigmas = floor_sigmas(searched, unit)
+        at_bound = to_host(sigmas > searched) | (moved if order is None else moved[order])
         scales = (sigmas / unit) ** density_scale
         calibration = None
         if plan is not None:
@@ -108,5 +119,5 @@ def state_problem(
         at_bound=at_bound,
         scales=scales,
         calibration=calibration,
-        recall=recall,
+        recall=found_share,
     )

@@ -14,7 +14,8 @@ from dtsne.affinity._base import (
     sparse_affinities,
     symmetric_graph,
 )
-from dtsne.neighbors._exact import nearest_neighbors, pairwise_squared_distances
+from dtsne.data._distances import pairwise_squared_distances
+from dtsne.neighbors._exact import nearest_neighbors
 
 
 def perplexity_of(squared: np.ndarray, sigma: float) -> float:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from dtsne.affinity import _base as on_cpu
 from dtsne.affinity import _sigmas_torch as _sigmas
-from dtsne.neighbors._exact import pairwise_squared_distances
+from dtsne.data._distances import pairwise_squared_distances
 
 
 def rows_of_all_kinds(k: int, seed: int = 0) -> np.ndarray:

@@ -11,7 +11,8 @@ from dtsne.affinity import _base as on_cpu
 from dtsne.affinity import _graph_torch as _neighbor_graph
 from dtsne.affinity import _pieces_torch as _pieces
 from dtsne.affinity import _sparse_torch as _affinities
-from dtsne.neighbors._exact import nearest_neighbors, pairwise_squared_distances
+from dtsne.data._distances import pairwise_squared_distances
+from dtsne.neighbors._exact import nearest_neighbors
 
 
 def lists(n: int, k: int, copies: int = 3, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

@@ -20,7 +20,10 @@ from reproduce._run import MEASURES
 from reproduce.methods._dtsne import FIT
 
 X = "import numpy; X = numpy.random.default_rng(0).normal(size=(60, 5));"
-SHORT = f"{X} from dtsne import DTSNE; DTSNE(perplexity=5, max_iter=30, device={{}}).fit(X)"
+SHORT = (
+    f"{X} from dtsne import Config, embed;"
+    "embed(X, Config(perplexity=5, max_iter=30, tol=0, device={}))"
+)
 # What runs, and the module whose imports are to cover it.
 LOADED = {
     "fit": (SHORT.format("'cpu'"), FIT),

@@ -243,14 +243,14 @@ def test_the_map_outlives_the_comparison_and_the_picture(tmp_path, table, monkey
     def fail(*_, **__):
         raise MemoryError
 
-    fit = DTSNE.fit_transform
+    fit = DTSNE.fit
 
-    def fit_transform(model, X, y=None):
+    def fit_or_fail(model, X):
         return fit(model, X) if model.density_scale else fail()
 
     output, picture = tmp_path / "m.csv", tmp_path / "m.png"
     with monkeypatch.context() as patch:
-        patch.setattr("dtsne.DTSNE.fit_transform", fit_transform)
+        patch.setattr("dtsne.DTSNE.fit", fit_or_fail)
         line = refused("embed", table, "-o", output, "--plot", picture, "--compare-tsne", "-q",
                        *QUICK)  # fmt: skip
     assert line.endswith("m.csv has the map, without the report.")
@@ -269,14 +269,14 @@ def test_a_map_is_said_to_be_written_once(tmp_path, table):
 
 @pytest.mark.parametrize(("event", "code"), [(KeyboardInterrupt, 130), (Terminated, 143)])
 def test_ctrl_c_during_the_comparison_leaves_it_out(tmp_path, table, monkeypatch, event, code):
-    fit = DTSNE.fit_transform
+    fit = DTSNE.fit
 
-    def fit_transform(model, X, y=None):
+    def fit_or_stop(model, X):
         if not model.density_scale:
             raise event
         return fit(model, X)
 
-    monkeypatch.setattr(DTSNE, "fit_transform", fit_transform)
+    monkeypatch.setattr(DTSNE, "fit", fit_or_stop)
     result = run("embed", table, "-o", tmp_path / "m.csv", "--html", tmp_path / "m.html",
                  "--compare-tsne", *QUICK, "-q")  # fmt: skip
     assert result.exit_code == code

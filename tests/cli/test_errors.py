@@ -37,7 +37,8 @@ BAD_FILES = {
     "text.csv": (b"a,b\nx,y\nz,w\n", "no column of numbers"),
     "gap.csv": (
         b"a,b\n" + b"1,2\n,4\n" * 9,
-        "line 3: 9 cells are empty, NaN or infinite (9 of 18); leave such columns out with --excl",
+        "line 3: 9 cells are empty, NaN or infinite (9 of 18); leave such columns "
+        "out with --exclude",
     ),
     "mixed.csv": (
         b"a,b\n" + b"1,2\n" * 9 + b"one,2\n",
@@ -215,7 +216,7 @@ def test_a_device_that_is_not_there(tmp_path, table, monkeypatch):
         (["-o", "m.xyz"], "must be one of .csv, .tsv, .tab, .parquet"),
         (["--plot", "m.gif"], "must be one of .png, .pdf, .svg"),
         (["--html", "m.pdf"], "must be one of .html"),
-        (["--report", "m.docx"], "a report is written to .md, .txt or .json"),
+        (["--report", "m.docx"], "must be one of .md, .txt, .json, .csv"),
         (["-o", "m.csv", "--perplexitty", "4"], "--perplexity"),
         (["-o", "m.csv", "another"], "another"),
         (["-o"], "requires an argument"),
@@ -321,7 +322,7 @@ def test_warnings_are_lines_that_speak_of_options(tmp_path):
     warned = [line for line in result.stderr.splitlines() if "dtsne: warning" in line]
     assert len(warned) == 2
     assert all(line.startswith("dtsne: warning: ") for line in warned)
-    assert "30 rows of X have at least as many copies" in warned[0]
+    assert "30 rows of X have at least as many duplicates" in warned[0]
     assert "--max-iter 20" in warned[1]
     lowered = done("embed", tmp_path / "d.csv", "-o", tmp_path / "m.csv", "--max-iter", "20",
                    "--no-account")  # fmt: skip

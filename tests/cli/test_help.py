@@ -101,11 +101,6 @@ def test_completion_is_installed_once(tmp_path, monkeypatch, shell, file):
     assert "bash, zsh, fish" in refused("--install-completion", code=2)
 
 
-def test_the_script_of_the_shell_is_shown(monkeypatch):
-    monkeypatch.setenv("SHELL", "/usr/bin/zsh")
-    assert "_DTSNE_COMPLETE=zsh_complete" in done("--show-completion").stdout
-
-
 # --- info and demo ---
 
 
@@ -113,9 +108,9 @@ def test_info_says_what_is_there(monkeypatch, tmp_path):
     monkeypatch.setenv("DTSNE_DATA", str(tmp_path))
     monkeypatch.setattr("dtsne.cli._info._gpu", lambda: "none")
     found = json.loads(done("info", "--json").stdout)
-    assert found["dtsne"] == __version__
+    assert found["versions"]["dtsne"] == __version__
     assert found["packages"]["numpy"]
-    assert str(tmp_path) in found["data"]
+    assert str(tmp_path) in found["machine"]["data sets"]
     shown = done("info").stdout
     for text in (__version__, "numba", "threads", "GiB", str(SOURCE / "dtsne")):
         assert text in shown

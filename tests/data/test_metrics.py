@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,8 +16,11 @@ from sklearn.metrics import pairwise_distances
 from dtsne import DTSNE
 from dtsne.data._metrics import METRICS, distances_between
 from dtsne.data._prepare import prepare
-from dtsne.neighbors import _nndescent as _metric_neighbors
+from dtsne.neighbors._base import NeighborIndex
+from dtsne.neighbors._nndescent import NNDescentIndex
 from dtsne.quality import cluster_radius_ratios
+from dtsne.runtime._errors import MissingPackageError, OutOfMemoryError, UserNotice
+from dtsne.runtime._threads import ONE_THREAD, Threads
 
 QUICK = {"perplexity": 10.0, "max_iter": 120, "tol": 0.0}
 SETS = ("jaccard", "dice", "sokalsneath", "rogerstanimoto")
@@ -30,6 +34,10 @@ def two_positive_clusters(two_clusters):
 def sets_of_two_kinds(rng, n=120, d=40):
     shares = rng.random((2, d))[np.repeat([0, 1], n // 2)]
     return (rng.random((n, d)) < shares).astype(float)
+
+
+def neighbors_of(data, k, **options):
+    return NeighborIndex.build(data, threads=ONE_THREAD, **options).neighbors(k)
 
 
 def data_for(metric, positive, rng):
@@ -98,7 +106,7 @@ def test_neighbors_equal_sorting_all_distances(metric, n, grid, seed, data):
     X[0], X[1] = 0.0, 1.0
     k = data.draw(st.integers(1, n - 1))
     points = prepare(X, metric=metric, n_pcs=None)
-    indices, distances, recall = points.neighbors(k)
+    indices, distances, recall = neighbors_of(points, k)
     D = points.unit * distances_between(points.table, points.table, metric)
     np.testing.assert_array_equal(D, D.T)
     np.fill_diagonal(D, np.inf)
@@ -164,7 +172,7 @@ def test_sparse_is_the_same_as_dense(rng, metric):
 def test_sparse_too_large_for_memory(rng, monkeypatch):
     monkeypatch.setattr("dtsne.runtime._memory.available_memory", lambda: 1000)
     X = csr_array(rng.poisson(0.5, size=(80, 40)).astype(float))
-    with pytest.raises(MemoryError, match="neighbors="):
+    with pytest.raises(OutOfMemoryError, match="neighbors"):
         DTSNE(metric="manhattan", **QUICK).fit(X)
 
 
@@ -177,17 +185,28 @@ def test_order_of_memory_changes_nothing(positive):
 
 
 @pytest.mark.parametrize("metric", ["manhattan", "jaccard"])
-def test_same_bits_for_any_number_of_threads(positive, rng, metric, monkeypatch):
-    monkeypatch.setattr("dtsne.neighbors._nndescent._VALUES_AT_ONCE", 1000)
+def test_same_bits_for_any_number_of_threads(positive, rng, metric):
     X = data_for(metric, positive, rng)
     one, two = (DTSNE(metric=metric, n_jobs=j, **QUICK).fit_transform(X) for j in (1, 2))
     np.testing.assert_array_equal(one, two)
+    points = prepare(X, metric=metric, n_pcs=None)
+    in_blocks, rows = replace(points, max_block=1000), np.arange(len(X))
+    with Threads(3) as threads:
+        for part, whole in (
+            (in_blocks.squared_distances(threads), points.squared_distances(ONE_THREAD)),
+            (in_blocks.principal_axes(2, threads), points.principal_axes(2, ONE_THREAD)),
+            *zip(
+                in_blocks.nearest(rows, 9, threads), points.nearest(rows, 9, ONE_THREAD),
+                strict=True,
+            ),
+        ):  # fmt: skip
+            np.testing.assert_array_equal(part, whole)
 
 
 @pytest.mark.parametrize("metric", ["manhattan", "hamming", "jaccard"])
 def test_more_copies_than_the_perplexity(rng, metric):
     X = np.vstack([sets_of_two_kinds(rng, 200), np.zeros((100, 40))])
-    with pytest.warns(UserWarning, match="100 rows of X have at least as many copies"):
+    with pytest.warns(UserWarning, match="100 rows of X have at least as many duplicates"):
         embedding = DTSNE(metric=metric, perplexity=20.0).fit_transform(X)
     assert embedding[200:].std(axis=0).max() < 0.2 * embedding[:100].std(axis=0).mean()
 
@@ -219,24 +238,23 @@ def test_what_cannot_be_used_is_refused(two_clusters):
     with pytest.raises(ValueError, match=r"negative values.*'manhattan'"):
         DTSNE(metric="braycurtis", **QUICK).fit(two_clusters)
     for metric, X in [("manhattan", np.ones((50, 3))), ("jaccard", 1 + two_clusters**2)]:
-        with pytest.raises(ValueError, match="All rows of X are equal"):
+        with pytest.raises(ValueError, match="all rows of X are equal"):
             DTSNE(metric=metric, **QUICK).fit(X)
 
 
 def test_many_points_without_pynndescent(two_clusters, monkeypatch):
-    monkeypatch.setattr("dtsne.data._base.MAX_EXACT_NEIGHBORS", 100)
     monkeypatch.setitem(sys.modules, "pynndescent", None)
-    with pytest.raises(ImportError, match=r"pip install dtsne\[metrics\].*neighbors="):
-        DTSNE(metric="manhattan", **QUICK).fit(two_clusters)
-    DTSNE(metric="manhattan", **QUICK).fit(two_clusters[:100])
+    with pytest.raises(MissingPackageError, match=r"pip install dtsne\[metrics\]") as error:
+        fitted(two_clusters, metric="manhattan", max_exact_neighbors=100, **QUICK)
+    assert error.value.package == "pynndescent"
+    fitted(two_clusters[:100], metric="manhattan", max_exact_neighbors=100, **QUICK)
 
 
 # --- many points ---
 
 
 @pytest.fixture(name="many")
-def as_if_many(monkeypatch, rng):
-    monkeypatch.setattr("dtsne.data._base.MAX_EXACT_NEIGHBORS", 200)
+def as_if_many(rng):
     centres = 5 * rng.normal(size=(5, 6))
     return centres[rng.integers(5, size=1500)] + rng.normal(size=(1500, 6))
 
@@ -251,7 +269,8 @@ def test_pynndescent_finds_the_neighbors(many, capfd):
     many[7] = many[3]
     many += 1e5  # which float32 would not survive
     parameters = {"metric": "manhattan", "perplexity": 10.0, "max_iter": 20, "tol": 0.0}
-    one, two = (fitted(many, n_jobs=j, max_dense=200, **parameters) for j in (1, 2))
+    parameters |= {"max_dense": 200, "max_exact_neighbors": 200}
+    one, two = (fitted(many, n_jobs=j, **parameters) for j in (1, 2))
     np.testing.assert_array_equal(one.embedding_, two.embedding_)
     assert 0.99 <= one.neighbor_recall_ <= 1.0
     assert numba.get_num_threads() == threads
@@ -259,7 +278,7 @@ def test_pynndescent_finds_the_neighbors(many, capfd):
     assert capfd.readouterr() == ("", "")
 
     points = prepare(many, metric="manhattan", n_pcs=None)
-    indices, distances, _ = points.neighbors(30)
+    indices, distances, _ = neighbors_of(points, 30, max_exact=200)
     assert not (indices == np.arange(1500)[:, None]).any()
     assert (np.diff(distances, axis=1) >= 0).all()
     assert indices[3, 0] == 7
@@ -284,22 +303,24 @@ def a_search_that_finds_less(monkeypatch, many):
         found[:, 2 : 2 + n_lost] = -1
         return found
 
-    monkeypatch.setattr(_metric_neighbors, "_descend", descend)
+    monkeypatch.setattr("dtsne.neighbors._nndescent._descend", descend)
     return widths
 
 
 def test_search_is_widened_until_it_finds_enough(many, poor_search):
-    _, distances, recall = prepare(many[:600], metric="manhattan", n_pcs=None).neighbors(30)
+    _, distances, recall = neighbors_of(
+        prepare(many[:600], metric="manhattan", n_pcs=None), 30, max_exact=200
+    )
     assert poor_search == [31, 46]
     assert recall == 1.0
     assert np.isfinite(distances).all()
 
 
-def test_too_few_found_is_said(many, poor_search, monkeypatch):
-    monkeypatch.setattr(_metric_neighbors, "_N_ATTEMPTS", 1)
+def test_too_few_found_is_said(many, poor_search):
     points = prepare(many[:600], metric="manhattan", n_pcs=None)
-    with pytest.warns(UserWarning, match=r"Only 5\d\.\d% .*metric='manhattan'.*neighbors="):
-        indices, _, recall = points.neighbors(30)
+    index = NNDescentIndex(points, ONE_THREAD, recall=0.99, max_attempts=1)
+    with pytest.warns(UserNotice, match=r"only 5\d\.\d% .*metric='manhattan'.*neighbors"):
+        indices, _, recall = index.neighbors(30)
     assert recall < 0.6
     # Rows that found too few were searched exactly.
     D = reference(many[:600], "manhattan")
@@ -314,7 +335,7 @@ def test_copies_among_many_points(many, poor_search):
     points = prepare(X, metric="manhattan", n_pcs=None)
     offsets = np.zeros((600, 2))
     offsets[:300] = 1e-3 * np.random.default_rng(0).normal(size=(300, 2))
-    indices, distances, recall = points.apart(offsets).neighbors(30)
+    indices, distances, recall = neighbors_of(points.with_offsets(offsets), 30, max_exact=200)
     assert recall > 0.99
     assert (indices[:300] < 300).all()
     apart = np.linalg.norm(offsets[:300, None] - offsets[None, :300], axis=-1)

@@ -13,9 +13,11 @@ from sklearn.neighbors import KNeighborsTransformer, NearestNeighbors
 from sklearn.pipeline import make_pipeline
 
 from dtsne import DTSNE
-from dtsne.data._precomputed import GivenNeighbors, graph_of
+from dtsne.data._precomputed import PrecomputedNeighbors, graph_of
 from dtsne.data._prepare import prepare
+from dtsne.neighbors._base import NeighborIndex
 from dtsne.quality import cluster_radius_ratios
+from dtsne.runtime._threads import ONE_THREAD
 
 QUICK = {"perplexity": 10.0, "max_iter": 120, "tol": 0.0}
 K = 30
@@ -31,6 +33,10 @@ def sparse_p_for_all():
 def neighbors_of_two_clusters(two_clusters):
     distances, indices = NearestNeighbors(n_neighbors=K).fit(two_clusters).kneighbors()
     return indices, distances
+
+
+def neighbors_of(data, k):
+    return NeighborIndex.build(data, threads=ONE_THREAD).neighbors(k)
 
 
 def as_graph(indices, distances):
@@ -55,7 +61,7 @@ def test_same_map_as_from_the_search(two_clusters, pair, sparse_p):
 
 def test_same_bits_from_the_same_distances(two_clusters, sparse_p):
     data = prepare(two_clusters, metric="euclidean", n_pcs=50)
-    indices, distances, _ = data.neighbors(K)
+    indices, distances, _ = neighbors_of(data, K)
     given = fitted(two_clusters, neighbors=(indices, data.unit * distances), **sparse_p)
     searched = fitted(two_clusters, **sparse_p)
     np.testing.assert_array_equal(given.embedding_, searched.embedding_)
@@ -105,7 +111,8 @@ def test_rows_of_different_lengths_give_their_nearest(two_clusters, pair):
         ("euclidean", two_clusters, wide),
         ("precomputed", wide, None),
     ]:
-        indices, _, _ = prepare(X, metric=metric, n_pcs=None, neighbors=neighbors).neighbors(K)
+        data = prepare(X, metric=metric, n_pcs=None, neighbors=neighbors)
+        indices, _, _ = neighbors_of(data, K)
         np.testing.assert_array_equal(indices, pair[0])
     given, symmetric = (
         DTSNE(neighbors=form, **QUICK).fit_transform(two_clusters) for form in (graph, wide)
@@ -129,7 +136,7 @@ def test_order_within_rows_and_the_point_itself_change_nothing(n, grid, seed, wi
         full = full[full != np.arange(n)[:, None]].reshape(n, n - 1)
     k = n // 2
     graph = graph_of((full, np.take_along_axis(D, full, axis=1)), n)
-    indices, distances, _ = GivenNeighbors(graph, 1.0, None).neighbors(k)
+    indices, distances, _ = neighbors_of(PrecomputedNeighbors(graph, unit=1.0), k)
     np.fill_diagonal(D, np.inf)
     expected = np.argsort(D, axis=1, kind="stable")[:, :k]
     np.testing.assert_array_equal(indices, expected)
@@ -230,7 +237,7 @@ def test_copies_are_neighbors_at_zero(rng):
     search = NearestNeighbors(n_neighbors=K, algorithm="kd_tree").fit(X)
     graph = search.kneighbors_graph(mode="distance")
     assert (graph.data == 0).sum() >= 60
-    indices, distances, _ = prepare(graph, metric="precomputed", n_pcs=None).neighbors(K)
+    indices, distances, _ = neighbors_of(prepare(graph, metric="precomputed", n_pcs=None), K)
     np.testing.assert_array_equal(indices[:, 0], np.roll(np.arange(60), 30))
     assert not distances[:, 0].any()
 
@@ -243,7 +250,7 @@ def test_more_copies_than_the_perplexity(rng, n_copies, alone):
     copied = np.vstack([X, np.full((n_copies, 10), -20.0)])
     graph = NearestNeighbors(n_neighbors=60).fit(copied).kneighbors_graph(mode="distance")
     parameters = {"metric": "precomputed"} if alone else {"neighbors": graph}
-    with pytest.warns(UserWarning, match=f"{n_copies} rows of X have at least as many copies"):
+    with pytest.warns(UserWarning, match=f"{n_copies} rows of X have at least as many duplicates"):
         model = DTSNE(perplexity=20.0, **parameters).fit(graph if alone else copied)
     labels = np.repeat([0, 1], 100)
     assert abs(cluster_radius_ratios(X, model.embedding_[:200], labels).largest_error) < 0.2
@@ -287,7 +294,7 @@ def test_the_point_itself_does_not_count(two_clusters):
 def test_one_short_row_is_named(two_clusters, pair):
     graph = as_graph(*pair).tolil()
     graph[17, graph.rows[17][:3]] = 0
-    with pytest.raises(ValueError, match="Row 17 of the given graph has 27"):
+    with pytest.raises(ValueError, match="row 17 of the precomputed graph has 27"):
         DTSNE(neighbors=graph, **QUICK).fit(two_clusters)
 
 
@@ -297,12 +304,12 @@ def test_one_short_row_is_named(two_clusters, pair):
         (ValueError, "NaN or infinite", lambda i, d: (i, np.where(d == d[3, 3], np.nan, d))),
         (ValueError, "NaN or infinite", lambda i, d: (i, np.where(d == d[3, 3], np.inf, d))),
         (ValueError, "Negative values", lambda i, d: (i, d - d[0, 3])),
-        (ValueError, "All distances of the neighbours are 0", lambda i, d: (i, 0 * d)),
+        (ValueError, "all distances of the neighbours are 0", lambda i, d: (i, 0 * d)),
         (ValueError, "mode='distance'", lambda i, d: (i, np.ones_like(d))),
         (ValueError, "mode='distance'", lambda i, d: as_graph(i, np.ones_like(d))),
         (
             ValueError,
-            "Row 0 .* index -1; .* from 0 to 119",
+            "row 0 .* index -1; .* from 0 to 119",
             lambda i, d: (np.where(i == i[0, 0], -1, i), d),
         ),
         (ValueError, "index 120", lambda i, d: (np.where(i == i[5, 0], 120, i), d)),
@@ -326,8 +333,9 @@ def test_one_short_row_is_named(two_clusters, pair):
 )
 def test_what_cannot_be_used_is_refused(two_clusters, pair, error, message, change):
     neighbors = change(*pair)
-    with pytest.raises(error, match=message):
+    with pytest.raises(error, match=message) as raised:
         DTSNE(neighbors=neighbors, **QUICK).fit(two_clusters)
+    assert raised.value.argument == "neighbors"
 
 
 def test_a_repeated_entry_of_a_sparse_graph_is_refused(two_clusters, pair):
@@ -339,7 +347,7 @@ def test_a_repeated_entry_of_a_sparse_graph_is_refused(two_clusters, pair):
 
 def test_graph_beside_precomputed_distances_is_refused(pair):
     graph = as_graph(*pair)
-    with pytest.raises(ValueError, match="leave out one of the two"):
+    with pytest.raises(ValueError, match="remove one of the two"):
         DTSNE(metric="precomputed", neighbors=graph, **QUICK).fit(graph)
 
 
@@ -360,6 +368,6 @@ def test_refused_before_the_reduction(two_clusters, pair, monkeypatch):
     def reduce(*_):
         raise AssertionError
 
-    monkeypatch.setattr("dtsne.data._prepare._reduce", reduce)
+    monkeypatch.setattr("dtsne.data._prepare._reduced", reduce)
     with pytest.raises(ValueError, match="needed"):
         DTSNE(perplexity=30.0, neighbors=pair).fit(two_clusters)

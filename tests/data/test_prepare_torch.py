@@ -16,8 +16,8 @@ from dtsne.runtime._arrays import is_on_device, output_format
 
 torch = pytest.importorskip("torch")
 from dtsne.data._pca_torch import principal_components  # noqa: E402
-from dtsne.data._points_torch import DevicePoints, FromHost  # noqa: E402
-from dtsne.data._prepare_torch import prepare  # noqa: E402
+from dtsne.data._points_torch import DevicePoints, HostData  # noqa: E402
+from dtsne.data._prepare import prepare  # noqa: E402
 
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 QUICK = {"perplexity": 10, "device": DEVICE, "max_iter": 5, "tol": 0}
@@ -139,10 +139,10 @@ def test_a_checkpoint_knows_the_data_that_it_is_of(X, rng):
     changed[900] += 1.0
     for parameters in ({"metric": "manhattan"}, {"metric": "euclidean"}):
         data, same, other = (
-            prepare(values, DEVICE, n_pcs=None, neighbors=None, **parameters)
+            prepare(values, n_pcs=None, device=DEVICE, **parameters)
             for values in (others, others.copy(), changed)
         )
-        expected = FromHost if parameters["metric"] == "manhattan" else DevicePoints
+        expected = HostData if parameters["metric"] == "manhattan" else DevicePoints
         assert isinstance(data, expected)
         assert len({identity_of(one, Config())["data"] for one in (data, same)}) == 1
         assert identity_of(data, Config()) != identity_of(other, Config())

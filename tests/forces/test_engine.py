@@ -6,9 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dtsne.affinity._base import _exp, dense_affinities, find_sigmas, sparse_affinities
+from dtsne.data._distances import pairwise_squared_distances
 from dtsne.forces._attraction import _log
 from dtsne.forces._engine import CpuEngine
-from dtsne.neighbors._exact import nearest_neighbors, pairwise_squared_distances
+from dtsne.neighbors._exact import nearest_neighbors
 from dtsne.runtime._threads import Threads
 
 

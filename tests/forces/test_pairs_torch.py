@@ -13,13 +13,14 @@ from hypothesis import strategies as st
 from dtsne.affinity import _base as cpu_affinities
 from dtsne.affinity import _pieces_torch as _pieces
 from dtsne.affinity import _sparse_torch as _affinities
+from dtsne.data._distances import pairwise_squared_distances
 from dtsne.forces import _attraction as cpu_attraction
 from dtsne.forces import _attraction_torch as _attraction
 from dtsne.forces import _exact as cpu_repulsion
 from dtsne.forces import _exact_torch as _repulsion
 from dtsne.forces._attraction_torch import attraction
 from dtsne.forces._exact_torch import exact_repulsion
-from dtsne.neighbors._exact import nearest_neighbors, pairwise_squared_distances
+from dtsne.neighbors._exact import nearest_neighbors
 
 
 def a_map(n: int, n_axes: int, seed: int) -> tuple[np.ndarray, np.ndarray]:

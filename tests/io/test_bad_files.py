@@ -460,7 +460,7 @@ def test_npz_whose_directory_lies(tmp_path):
     directory = content.rfind(b"PK\x01\x02")
     content[directory + 24 : directory + 28] = struct.pack("<I", 2**31)  # uncompressed size
     path.write_bytes(bytes(content))
-    assert "the archive declares 2,147,483,648 bytes, and its header 368" in refused(path)
+    assert "the archive declares 2,147,483,648 bytes, its header 368" in refused(path)
 
 
 def test_pickles_are_never_loaded(tmp_path):

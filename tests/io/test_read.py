@@ -166,6 +166,51 @@ def test_kinds_of_fields(frame, tmp_path):
     assert "'many' and 1 more left out" in read_table(path, columns=["[abc]"]).source
 
 
+LEVELS = ("low", "mid", "high")
+
+
+def arrow_categories():
+    pyarrow = pytest.importorskip("pyarrow")
+    codes = pyarrow.array([1, 0, 1, None], pyarrow.int8())
+    return pyarrow.DictionaryArray.from_arrays(codes, pyarrow.array(LEVELS))
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "feather"])
+def test_categories_of_arrow_keep_their_order(tmp_path, suffix):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import feather, parquet
+
+    write = {"parquet": parquet.write_table, "feather": feather.write_feather}[suffix]
+    write(
+        pyarrow.table({"a": [1.0, 2, 3, 4], "level": arrow_categories()}), tmp_path / f"t.{suffix}"
+    )
+    table = read_table(tmp_path / f"t.{suffix}", label_column="level")
+    assert table.categories == {"level": LEVELS}
+    assert list(table.labels) == ["mid", "low", "mid", ""]
+
+
+@pytest.mark.parametrize(
+    ("suffix", "write"), [("parquet", "write_parquet"), ("arrow", "write_ipc")]
+)
+def test_categories_of_polars_keep_the_order_of_an_enum(tmp_path, suffix, write):
+    polars = pytest.importorskip("polars")
+    pytest.importorskip("pyarrow")
+    values = ["mid", "low", "mid", None]
+    frame = polars.DataFrame(
+        {
+            "a": [1.0, 2, 3, 4],
+            "level": polars.Series(values, dtype=polars.Enum(LEVELS)),
+            "kind": polars.Series(values, dtype=polars.Categorical),
+            "text": values,
+        }
+    )
+    getattr(frame, write)(tmp_path / f"t.{suffix}")
+    table = read_table(tmp_path / f"t.{suffix}")
+    assert table.categories == {"level": LEVELS}  # a Categorical has no order of its own
+    for name in ("level", "kind", "text"):
+        assert list(table.fields[name]) == ["mid", "low", "mid", ""]
+
+
 def test_float32_stays(frame, X, tmp_path):
     small = frame.astype({"a": np.float32, "b": np.float32, "c": np.int16})
     small.to_parquet(tmp_path / "data.parquet")
@@ -311,6 +356,13 @@ def test_npy(X, tmp_path):
     assert table.source == "6 rows × 3 numbers from data.npy"
     assert table.feature_names == ("column_1", "column_2", "column_3")
     assert (table.ids, table.labels, table.fields) == (None, None, {})
+
+
+def test_columns_of_a_matrix_are_in_the_order_asked_for(X, tmp_path):
+    np.save(tmp_path / "data.npy", X)
+    table = read_table(tmp_path / "data.npy", columns=["column_3", "column_1", "column_2"])
+    np.testing.assert_array_equal(table.X, X[:, [2, 0, 1]])
+    assert table.feature_names == ("column_3", "column_1", "column_2")
 
 
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])

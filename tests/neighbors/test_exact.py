@@ -5,7 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dtsne.neighbors._exact import nearest_in_matrix, nearest_neighbors, pairwise_squared_distances
+from dtsne.data._distances import nearest_in_matrix, pairwise_squared_distances
+from dtsne.neighbors._exact import nearest_neighbors
+from dtsne.runtime._errors import ParameterError
 
 
 def by_sorting(X: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
@@ -35,7 +37,8 @@ def test_equals_sorting_all_distances(n, d, grid, seed, data):
 def test_matrix_of_distances_gives_the_same_neighbors(rng):
     X = rng.integers(0, 4, size=(40, 3)).astype(float)
     D = np.sqrt(pairwise_squared_distances(X))
-    for found, expected in zip(nearest_in_matrix(D, 7), nearest_neighbors(X, 7), strict=True):
+    in_matrix = nearest_in_matrix(D, 7, own=np.arange(40))
+    for found, expected in zip(in_matrix, nearest_neighbors(X, 7), strict=True):
         np.testing.assert_array_equal(found, expected)
 
 
@@ -72,5 +75,6 @@ def test_pairwise_distances_are_symmetric_to_the_bit(rng):
 
 @pytest.mark.parametrize("k", [0, 20])
 def test_impossible_number_of_neighbors(k, rng):
-    with pytest.raises(ValueError, match="from 1 to 19"):
+    with pytest.raises(ParameterError) as error:
         nearest_neighbors(rng.normal(size=(20, 3)), k)
+    assert error.value.allowed.endswith("from 1 to 19")

@@ -21,6 +21,7 @@ from dtsne.neighbors import _keys_torch as _neighbor_keys  # noqa: E402
 from dtsne.neighbors import _search_torch as _neighbors  # noqa: E402
 from dtsne.neighbors._exact import nearest_neighbors  # noqa: E402
 from dtsne.neighbors._search_torch import nearest, peak_bytes  # noqa: E402
+from dtsne.runtime._errors import ParameterError  # noqa: E402
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
@@ -162,7 +163,7 @@ def test_room_is_for_all_but_one_row_in_a_thousand(rng, k):
 def test_small_batches_give_the_same(kernels, rng, monkeypatch):
     X = clustered(rng, 300, 5).astype(np.float32)
     whole = search(X, 12)
-    monkeypatch.setattr(_neighbors, "_SCRATCH", 2**19)
+    monkeypatch.setattr(_neighbors, "_MAX_SCRATCH", 2**19)
     for a, b in zip(whole, search(X, 12), strict=True):
         np.testing.assert_array_equal(a, b)
 
@@ -219,14 +220,13 @@ def test_kernels_compile_for_a_gpu(tmp_path):
     subprocess.run([sys.executable, "-c", COMPILE], env=environment, check=True)
 
 
-@pytest.fixture
-def by_lists(monkeypatch):
-    monkeypatch.setattr(_neighbors, "_MAX_EXACT", 100)
+# Beyond so many points, all of these tests use lists.
+BY_LISTS = {"max_exact": 100}
 
 
-def test_recall_is_reached_and_truly_measured(by_lists, rng):
+def test_recall_is_reached_and_truly_measured(rng):
     X = clustered(rng, 4000, 10).astype(np.float32)
-    indices, distances, recall = search(X, 30)
+    indices, distances, recall = search(X, 30, **BY_LISTS)
     true, true_distances = nearest_neighbors(X, 30)
     whole = np.mean([np.isin(a, b).mean() for a, b in zip(true, indices, strict=True)])
     assert 0.99 <= recall < 1.0
@@ -239,26 +239,27 @@ def test_recall_is_reached_and_truly_measured(by_lists, rng):
     assert_in_order(indices, distances)
 
 
-def test_recall_is_raised_until_it_holds(by_lists, rng, monkeypatch):
+def test_recall_is_raised_until_it_holds(rng, monkeypatch):
     monkeypatch.setattr(_neighbors, "cells_to_visit", lambda *_: 1)
-    assert 0.95 <= search(clustered(rng, 1000, 3).astype(np.float32), 10, recall=0.95)[2] < 1.0
+    X = clustered(rng, 1000, 3).astype(np.float32)
+    assert 0.95 <= search(X, 10, recall=0.95, **BY_LISTS)[2] < 1.0
 
 
-def test_lists_that_find_too_little_give_way_to_all_pairs(by_lists, rng):
+def test_lists_that_find_too_little_give_way_to_all_pairs(rng):
     """In many dimensions without clusters, neighbours are in all cells."""
     X = rng.normal(size=(300, 60)).astype(np.float32)
-    indices, _, recall = search(X, 100)
+    indices, _, recall = search(X, 100, **BY_LISTS)
     assert recall == 1.0
     np.testing.assert_array_equal(indices[:5], nearest_neighbors(X, 100)[0][:5])
 
 
-def test_every_row_has_all_its_neighbors(by_lists, rng):
+def test_every_row_has_all_its_neighbors(rng):
     """Heavy tails and copies leave some cells with next to no points."""
     lognormal = np.exp(4 * rng.normal(size=(1000, 3)))
     copies = rng.normal(size=(1000, 3))
     copies[:700] = copies[0]
     for X in (lognormal, copies):
-        indices, distances, _ = search(X.astype(np.float32), 60, recall=0.9)
+        indices, distances, _ = search(X.astype(np.float32), 60, recall=0.9, **BY_LISTS)
         assert np.isfinite(distances).all()
         assert all(len(set(row)) == 60 for row in indices)
         assert_in_order(indices, distances)
@@ -284,9 +285,9 @@ def test_kernels_find_the_same_in_lists(kernels, rng, monkeypatch):
     np.testing.assert_array_equal(results[0][1], results[1][1])
 
 
-def test_same_bits_at_every_call(by_lists, rng):
+def test_same_bits_at_every_call(rng):
     X = clustered(rng, 1000, 5).astype(np.float32)
-    for a, b in zip(search(X, 10), search(X, 10), strict=True):
+    for a, b in zip(search(X, 10, **BY_LISTS), search(X, 10, **BY_LISTS), strict=True):
         np.testing.assert_array_equal(a, b)
 
 
@@ -321,5 +322,6 @@ def test_memory_grows_with_the_result():
 
 @pytest.mark.parametrize("k", [0, 20])
 def test_impossible_number_of_neighbors(k):
-    with pytest.raises(ValueError, match="from 1 to 19"):
+    with pytest.raises(ParameterError) as error:
         nearest(torch.zeros((20, 3)), k)
+    assert error.value.allowed.endswith("from 1 to 19")

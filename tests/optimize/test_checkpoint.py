@@ -196,7 +196,7 @@ def test_path_as_text_of_any_name(two_clusters, tmp_path):
 def test_descent_goes_on_from_any_checkpoint(two_clusters):
     """Whatever the state holds is all that the descent goes on from."""
     from dtsne.affinity._base import dense_affinities, find_sigmas
-    from dtsne.neighbors._exact import pairwise_squared_distances
+    from dtsne.data._distances import pairwise_squared_distances
 
     squared = pairwise_squared_distances(two_clusters)
     sigmas = find_sigmas(squared, 15.0, skip_diagonal=True)
@@ -302,7 +302,7 @@ def test_refused_before_the_long_work(two_clusters, tmp_path, monkeypatch):
     def fail(*args):
         raise AssertionError
 
-    monkeypatch.setattr("dtsne.data._base.Points.neighbors", fail)
+    monkeypatch.setattr("dtsne.neighbors._exact.ExactIndex.neighbors", fail)
     with pytest.raises(OSError, match="a folder that exists, can be written to"):
         DTSNE(**PARAMETERS, checkpoint=tmp_path / "missing" / "fit.npz").fit(two_clusters)
     (tmp_path / "file").write_text("")

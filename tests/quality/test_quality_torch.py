@@ -265,7 +265,7 @@ def test_report_of_a_model_on_a_device(options, monkeypatch):
     found = model.report(labels=labels, max_rows=60)
     assert len(searched) == 2  # of all rows, and those of the sample
     kept = model._embedding.artifacts
-    host = replace(kept, data=kept.data.on_host(), lists=None)
+    host = replace(kept, data=kept.data.to_host(), lists=None)
     monkeypatch.setattr(model, "_embedding", replace(model._embedding, artifacts=host))
     expected = model.report(labels=labels, max_rows=60)
     assert len(searched) == 2
@@ -307,7 +307,7 @@ def test_a_report_on_a_device_takes_the_lists_of_the_fit(monkeypatch):
     model = DTSNE(perplexity=20, max_iter=20, tol=0, device=DEVICE).fit(X)
     searched = replace(model._embedding.artifacts, lists=None)
     with_lists = model.report()
-    monkeypatch.setattr("dtsne.data._points_torch.nearest", None)  # is not called
+    monkeypatch.setattr("dtsne.neighbors._search_torch.nearest", None)  # is not called
     assert model.report().to_json() == with_lists.to_json()
     monkeypatch.undo()
     monkeypatch.setattr(model, "_embedding", replace(model._embedding, artifacts=searched))

@@ -10,7 +10,7 @@ from dtsne.quality import cluster_radius_ratios
 from dtsne.quality._clusters import spread
 from dtsne.report import report_of
 from dtsne.report._bootstrap import distinct, interval, resampled_spreads
-from dtsne.runtime._threads import limited_threads
+from dtsne.runtime._threads import open_threads
 
 
 def test_groups_match_numpy_and_the_measure_of_quality():
@@ -187,7 +187,7 @@ def test_intervals_of_large_groups_are_as_wide_as_theory_says(rng):
 def test_intervals_of_ratios_hold_the_truth_as_often_as_they_say(d, sizes):
     rng = np.random.default_rng(3)
     held = 0
-    with limited_threads(1):
+    with open_threads(1):
         for _ in range(300):
             wide, narrow = (
                 resampled_spreads([scale * rng.normal(size=(n, d))], 400, rng)[0]

@@ -304,11 +304,14 @@ def test_neighbours_of_many_points_are_searched_for_approximately(monkeypatch):
     X, Y, labels = blobs(n=900)
     exact = report_of(X, Y, labels=labels, perplexity=20, **OPTIONS)
     assert exact.search_recall == 1
-    monkeypatch.setattr("dtsne.data._base.MAX_EXACT_NEIGHBORS", 500)
+    monkeypatch.setattr("dtsne.neighbors._base.MAX_EXACT_NEIGHBORS", 500)
     found = report_of(X, Y, labels=labels, perplexity=20, **OPTIONS)
     assert found.search_recall >= 0.99
     difference = found.points.density_residual - exact.points.density_residual
-    assert np.mean(np.abs(difference) > 1e-9) < 0.05
+    # The median, which residuals are around, may be that of a point with another radius.
+    shift = np.median(difference)
+    assert abs(shift) < 1e-3
+    assert np.mean(np.abs(difference - shift) > 1e-9) < 0.05
 
 
 @pytest.mark.parametrize("n_axes", [1, 3, 5])
@@ -377,7 +380,7 @@ def test_categories_of_several_kinds_are_handed_on():
         ({"max_rows": 100.5}, TypeError, "max_rows=100.5 must be an integer"),
         ({"random_state": -1}, ValueError, "random_state=-1 must be .* at least 0"),
         ({"random_state": "a"}, TypeError, "random_state='a' must be an integer"),
-        ({"neighbors": 5}, TypeError, "neighbors has to be a pair"),
+        ({"neighbors": 5}, TypeError, "must be a pair of arrays"),
         ({"neighbors": csr_array((120, 120))}, ValueError, "no neighbours other than itself"),
     ],
 )

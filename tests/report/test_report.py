@@ -156,7 +156,7 @@ def test_a_report_does_not_search_again(blobs, monkeypatch):
     X, labels = blobs
     model = DTSNE(perplexity=20, max_iter=20, tol=0).fit(X)
     expected = pickle.loads(pickle.dumps(model)).report(labels, X=X).to_json()
-    monkeypatch.setattr("dtsne.data._base.nearest_neighbors", None)
+    monkeypatch.setattr("dtsne.neighbors._exact.nearest_neighbors", None)
     assert model.report(labels).to_json() == expected
     monkeypatch.undo()
     assert model.report(k=150).quality.k == 150  # more than were kept
@@ -168,7 +168,7 @@ def test_a_report_does_not_search_again(blobs, monkeypatch):
 
 def test_a_search_again_finds_what_the_fit_found(monkeypatch):
     """Beyond 20,000 points some are missed, other ones of other numbers of neighbours."""
-    monkeypatch.setattr("dtsne.data._base.MAX_EXACT_NEIGHBORS", 500)
+    monkeypatch.setattr("dtsne.neighbors._base.MAX_EXACT_NEIGHBORS", 500)
     X = np.random.default_rng(0).normal(size=(3000, 8))
     model = fitted(X, perplexity=10, max_iter=10, tol=0, max_dense=500)
     loaded = pickle.loads(pickle.dumps(model))

@@ -226,7 +226,7 @@ def test_warnings_stand_on_lines_of_their_own(two_clusters, terminal, monkeypatc
         monkeypatch.setattr("warnings.showwarning", show)
         fit(two_clusters, terminal, verbose=1, perplexity=60.0, max_iter=20, tol="auto")
     lowered, unsettled, bar, _ = terminal.lines()
-    assert lowered.startswith("UserWarning: perplexity=60")
+    assert lowered.startswith("UserNotice: perplexity=60")
     assert unsettled.startswith("NotConverged")
     assert bar.startswith("dtsne finished")
 

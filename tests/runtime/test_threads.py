@@ -101,7 +101,6 @@ def test_limit_of_blas_lasts_until_the_last_of_overlapping_fits():
 @pytest.mark.parametrize("n_components", [1, 2, 3])
 def test_same_bits_for_any_n_jobs_on_the_fast_path(rng, n_components, monkeypatch):
     """Cells, order, sparse P, FFT and calibration, with enough rows for all threads."""
-    monkeypatch.setattr("dtsne.data._base.MAX_EXACT_NEIGHBORS", 100)
     monkeypatch.setattr("joblib.cpu_count", lambda: 4)
     X = rng.normal(size=(1500, 5)) * rng.choice([1.0, 3.0], size=(1500, 1))
     one, three = (
@@ -112,6 +111,7 @@ def test_same_bits_for_any_n_jobs_on_the_fast_path(rng, n_components, monkeypatc
             n_jobs=n_jobs,
             max_dense=100,
             max_exact=100,
+            max_exact_neighbors=100,
         )
         for n_jobs in (1, 3)
     )
@@ -124,13 +124,12 @@ def test_same_bits_for_any_n_jobs_on_the_fast_path(rng, n_components, monkeypatc
 SCRIPT = """
 import hashlib, warnings
 import numpy as np
-import dtsne.data._base
 from dtsne import Config, embed
 warnings.simplefilter("ignore")
 X = np.random.default_rng(0).normal(size=(500, 6)) * np.geomspace(1, 3, 500)[:, None]
-dtsne.data._base.MAX_EXACT_NEIGHBORS = 100
 few = Config(perplexity=10.0, max_iter=90)
-many = Config(perplexity=10.0, max_iter=90, max_dense=100, max_exact=100)
+few_at_once = dict(max_dense=100, max_exact=100, max_exact_neighbors=100)
+many = Config(perplexity=10.0, max_iter=90, **few_at_once)
 maps = [embed(X, config).coordinates for config in (few, many)]
 print([hashlib.md5(one.tobytes()).hexdigest() for one in maps])
 """

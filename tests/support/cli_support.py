@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -50,19 +51,9 @@ def refused(*arguments, code=1):
 
 def quick_demo(monkeypatch):
     """Have `dtsne demo` make poor maps of few points."""
-    from dtsne import DTSNE, datasets
+    from dtsne.cli import _demo
 
-    class Quick(DTSNE):
-        def __init__(self, **parameters):
-            super().__init__(**{**parameters, "max_iter": 1, "perplexity": 5, "tol": 0})
-
-        @classmethod
-        def _get_param_names(cls):
-            return DTSNE._get_param_names()
-
-    load = datasets.load
-    monkeypatch.setattr("dtsne._estimator.DTSNE", Quick)
-    monkeypatch.setattr(datasets, "load", lambda name: load(name, n=150))
+    monkeypatch.setattr(_demo, "make_demo", partial(_demo.make_demo, n=150, max_iter=1))
 
 
 def start(*arguments, **options):

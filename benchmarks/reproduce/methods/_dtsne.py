@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import dtsne
+from dtsne import Config, __version__, embed
 from reproduce._digest import digest_of_code
 
 if TYPE_CHECKING:
     from dtsne.runtime._typing import FloatArray
 
 # The module whose code, with all that it imports, makes a map.
-FIT = "dtsne._estimator"
+FIT = "dtsne._embed"
 
 
 @dataclass(frozen=True)
 class Dtsne:
-    """`dtsne.DTSNE` with some parameters."""
+    """`dtsne.embed` with some parameters."""
 
     title: str
     settings: dict[str, Any]
@@ -25,11 +25,11 @@ class Dtsne:
 
     def version(self) -> str:
         """Return the version, and the state of the code between versions."""
-        return f"dtsne {dtsne.__version__} ({digest_of_code(FIT)})"
+        return f"dtsne {__version__} ({digest_of_code(FIT)})"
 
     def embed(self, X: FloatArray, seed: int) -> FloatArray:
         """Map points to two dimensions."""
-        return dtsne.DTSNE(random_state=seed, **self.settings).fit_transform(X)
+        return embed(X, Config(random_state=seed, **self.settings)).coordinates
 
 
 DTSNE = Dtsne("dtSNE", {"perplexity": 100})

@@ -71,14 +71,6 @@ def _flushed_stdout() -> bool:
     callback=_completion.install,
     help="Set up completion for the current shell (bash, zsh or fish).",
 )
-@click.option(
-    "--show-completion",
-    is_flag=True,
-    expose_value=False,
-    is_eager=True,
-    callback=_completion.show,
-    help="Print the completion script of the current shell.",
-)
 @click.pass_context
 def app(context: click.Context) -> None:
     """Print help where no command is given."""

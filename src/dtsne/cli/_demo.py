@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
-from dtsne.cli._errors import print_error
 from dtsne.cli._options import Argument, command
 from dtsne.cli._verbosity import Verbosity, print_result
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
     from dtsne.datasets import Dataset
-    from dtsne.io._table import TextArray
     from dtsne.runtime._typing import FloatArray
+
+_LOGGER = logging.getLogger(__name__)
 
 # The second is also written as a table.
 _SETS = ("2D-density", "G3-d")
 _TYPES = ("tight", "medium", "wide")
 _TSNE, _DTSNE = "t-SNE (density_scale=0)", "dtSNE"
+
+
+class _Files(NamedTuple):
+    gaussians: Path
+    digits: Path
+    page: Path
+    cells: Path
+    tsne: Path
 
 
 @command(
@@ -38,120 +50,109 @@ def demo(folder: Path, verbosity: Verbosity) -> None:
     (cells.csv), and their map by t-SNE (tsne.csv), to try the other commands with.
     """
     with verbosity.configured_logging():
-        from dtsne.cli import _outputs
-        from dtsne.io._table import as_text
-        from dtsne.tables import check_output
+        make_demo(folder)
 
-        names = ("three-gaussians.png", "digits.png", "digits.html", "cells.csv", "tsne.csv")
-        gaussians, digits, page, cells, tsne = paths = [folder / name for name in names]
-        _make_folder(folder)
-        for path in paths:
-            check_output(path)
-        started = time.perf_counter()
-        if verbosity.level:
-            print_error("the first run compiles for some seconds; later ones do not.")
-        drawn, data, Y = _three_gaussians()
-        _outputs.write_picture(gaussians, drawn)
-        ids = as_text([f"cell-{i + 1}" for i in range(len(data.X))])
-        _outputs.write_text(cells, _as_csv(data, ids))
-        _outputs.write_points(tsne, Y, ids, {}, name="tsne")
-        drawn, html = _digits()
-        _outputs.write_picture(digits, drawn)
-        _outputs.write_text(page, html)
-        seconds = time.perf_counter() - started
-        print_result(f"\nSee {', '.join(map(str, paths))} ({seconds:.0f} s).")
+
+def make_demo(folder: Path, *, n: int | None = None, max_iter: int = 1000) -> None:
+    """Write all files and print all measures, of at most `n` points of each set."""
+    from dtsne.cli import _outputs
+    from dtsne.tables import check_output
+
+    names = ("three-gaussians.png", "digits.png", "digits.html", "cells.csv", "tsne.csv")
+    files = _Files(*(folder / name for name in names))
+    _make_folder(folder)
+    for path in files:
+        check_output(path)
+    _LOGGER.info("the first run compiles for some seconds; later ones do not")
+    started = time.perf_counter()
+    figure, data, Y = _three_gaussians(n, max_iter)
+    _outputs.write_picture(files.gaussians, figure)
+    ids = [f"cell-{i + 1}" for i in range(len(data.X))]
+    _outputs.write_text(files.cells, _as_csv(data, ids))
+    _outputs.write_points(files.tsne, Y, ids, {}, name="tsne")
+    axes, html = _digits(n, max_iter)
+    _outputs.write_picture(files.digits, axes)
+    _outputs.write_text(files.page, html)
+    seconds = time.perf_counter() - started
+    print_result(f"\nSee {', '.join(map(str, files))} ({seconds:.0f} s).")
 
 
 def _make_folder(folder: Path) -> None:
-    """Make the folder, once it is clear that there will be something in it."""
     from dtsne.plots._axes import new_figure
 
     if folder.exists() and not folder.is_dir():
         raise NotADirectoryError(f"{folder} is a file; name a folder for the demo")
-    new_figure((1, 1))  # the absence of matplotlib is an error before anything is made
+    new_figure((1, 1))  # raises an error where matplotlib is missing, before anything is made
     folder.mkdir(parents=True, exist_ok=True)
 
 
-def _as_csv(data: Dataset, ids: TextArray) -> str:
-    """Write a set as a table such as those that people have."""
+def _as_csv(data: Dataset, ids: list[str]) -> str:
+    """Return a set as a table such as those that people have."""
     assert data.labels is not None
-    markers = [f"marker_{i + 1}" for i in range(data.X.shape[1])]
+    header = ["cell", "type", *(f"marker_{i + 1}" for i in range(data.X.shape[1]))]
     rows = (
         [name, _TYPES[label], *(f"{x:.6g}" for x in row)]
         for name, label, row in zip(ids, data.labels, data.X, strict=True)
     )
-    return "".join(f"{','.join(row)}\n" for row in (["cell", "type", *markers], *rows))
+    return "".join(f"{','.join(row)}\n" for row in (header, *rows))
 
 
-def _three_gaussians() -> tuple[Any, Dataset, FloatArray]:
-    """Draw three Gaussians in 2 dimensions and in 50; return these, and their map by t-SNE, too."""
+def _three_gaussians(n: int | None, max_iter: int) -> tuple[Figure, Dataset, FloatArray]:
+    """Draw three Gaussians in 2 dimensions and in 50; return the latter and its map by t-SNE."""
     from dtsne import DTSNE
     from dtsne.datasets import load
     from dtsne.plots._axes import new_figure
 
     figure = new_figure((10.5, 7.2))
     for row, name in enumerate(_SETS):
-        data = load(name)
+        data = load(name, n=n)
         maps = {
-            _TSNE: DTSNE(density_scale=0).fit_transform(data.X),
-            _DTSNE: DTSNE().fit_transform(data.X),
+            title: DTSNE(density_scale=scale, max_iter=max_iter).fit_transform(data.X)
+            for title, scale in ((_TSNE, 0.0), (_DTSNE, 1.0))
         }
-        _draw_row(figure, row, data, maps)
+        axes = [figure.add_subplot(len(_SETS), 3, 3 * row + column) for column in (1, 2, 3)]
+        _draw_row(axes, data, maps)
     return figure, data, maps[_TSNE]
 
 
-def _draw_row(figure: Any, row: int, data: Dataset, maps: dict[str, FloatArray]) -> None:
-    """Draw the data and its maps beside one another, and print how good they are."""
+def _draw_row(axes: list[Axes], data: Dataset, maps: dict[str, FloatArray]) -> None:
+    """Draw the data and its maps next to one another, and print how good the maps are."""
     from dtsne import plots
-    from dtsne.quality import evaluate
+    from dtsne.quality import cluster_radius_ratios, evaluate
 
     X, labels = data.X, data.labels
-    seen = "the data" if X.shape[1] == 2 else f"two of the data's {X.shape[1]} dimensions"
-    ratios = {f"{data.name}: {seen}": _ratios(X, X, labels)}
-    ratios |= {title: _ratios(X, Y, labels) for title, Y in maps.items()}
-    panels = {f"{data.name}: {seen}": X[:, :2], **maps}
-    for column, (title, Y) in enumerate(panels.items()):
-        plots.scatter_map(
-            Y,
-            labels=labels,
-            title=f"{title}\nradii {ratios[title]}",
-            ax=figure.add_subplot(len(_SETS), len(panels), row * len(panels) + column + 1),
-            annotate=False,
-            legend=False,
-        )
-    true, *others = ratios.items()
-    print_result(
-        f"\n{data.name}: radii of the clusters, relative to the first: {true[1]} in the data"
-    )
-    for title, ratio in others:
-        print_result(f"  {title:<24} {ratio}")
+    assert labels is not None
+    shown = "the data" if X.shape[1] == 2 else f"two of the data's {X.shape[1]} dimensions"
+    first = f"{data.name}: {shown}"
+    ratios = {
+        title: " : ".join(f"{ratio:.2f}" for ratio in cluster_radius_ratios(X, Y, labels).map)
+        for title, Y in {first: X, **maps}.items()
+    }
+    panels = {first: X[:, :2], **maps}
+    titled = {f"{title}\nradii {ratios[title]}": Y for title, Y in panels.items()}
+    plots.side_by_side(titled, labels=labels, axes=axes, annotate=False, legend=False)
+    found = f"radii of the clusters, relative to the first: {ratios[first]} in the data"
+    print_result(f"\n{data.name}: {found}")
+    for title in maps:
+        print_result(f"  {title:<24} {ratios[title]}")
     print_result(str(evaluate(X, maps[_DTSNE], labels=labels)))
 
 
-def _digits() -> tuple[Any, str]:
+def _digits(n: int | None, max_iter: int) -> tuple[Axes, str]:
     """Draw the digits, and make their page."""
     from dtsne import DTSNE, plots
     from dtsne.datasets import load
     from dtsne.quality import evaluate
 
-    X, labels, description = load("digits")
-    models = {
-        name: DTSNE(perplexity=50, density_scale=scale).fit(X)
-        for name, scale in (("dtSNE", 1.0), ("t-SNE", 0.0))
-    }
-    Y = models["dtSNE"].embedding_
+    X, labels, description = load("digits", n=n)
+    model, tsne = (
+        DTSNE(perplexity=50, density_scale=scale, max_iter=max_iter).fit(X) for scale in (1.0, 0.0)
+    )
     names = [f"digit {label}" for label in labels]
     print_result(f"\n{description}")
-    print_result(str(evaluate(X, Y, k=50, labels=labels)))
-    drawn = plots.scatter_map(Y, labels=names, title="digits: dtSNE, perplexity 50")
-    page = models["dtSNE"].explore(
-        labels=names, others={"t-SNE": models["t-SNE"].embedding_}, title="Handwritten digits"
-    )
-    return drawn, page.html
-
-
-def _ratios(X: FloatArray, Y: FloatArray, labels: Any) -> str:
-    from dtsne.quality import cluster_radius_ratios
-
-    found = cluster_radius_ratios(X, Y, labels)
-    return " : ".join(f"{ratio:.2f}" for ratio in found.map)
+    print_result(str(evaluate(X, model.embedding_, k=50, labels=labels)))
+    title = "digits: dtSNE, perplexity 50"
+    axes = plots.scatter_map(model.embedding_, labels=names, title=title)
+    others = {"t-SNE": tsne.embedding_}
+    page = model.explore(labels=names, others=others, title="Handwritten digits")
+    return axes, page.html

@@ -6,7 +6,7 @@ import logging
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from click.exceptions import Exit
 
@@ -16,16 +16,19 @@ from dtsne.cli._errors import user_errors
 from dtsne.cli._outputs import STDOUT
 from dtsne.cli._pages import page_of
 from dtsne.cli._signals import stop_code
-from dtsne.cli._verbosity import print_result, printable
-from dtsne.io._files import WRITTEN
-from dtsne.labels._format import renamed
+from dtsne.cli._verbosity import print_result
+from dtsne.io._files import WRITTEN, suffixes_of
+from dtsne.labels._format import printable, renamed
 from dtsne.report._anndata import Keys, entries_of
 from dtsne.runtime._devices import device_for
 from dtsne.runtime._errors import DataError
-from dtsne.tables import check_output, write_h5ad, write_table
+from dtsne.tables import write_h5ad, write_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from dtsne.cli._embed import Products
     from dtsne.cli._reading import InputOptions
@@ -53,7 +56,7 @@ class Job:
 
     @property
     def fields(self) -> dict[str, Field]:
-        """What the input has beside the numbers; numbers of groups with gaps, as groups."""
+        """The columns of the input that are not mapped; numbers of groups with gaps, as groups."""
         labels, name = self.table.labels, self.reading.label
         if name is None or labels is None or self.groups is None or labels.dtype.kind != "f":
             return self.table.fields
@@ -61,7 +64,7 @@ class Job:
 
     @property
     def title(self) -> str:
-        """What stands above picture and page."""
+        """The title of picture and page."""
         return printable(self.products.title or self.source.name)
 
 
@@ -77,53 +80,45 @@ def make_map(source: Path, products: Products, reading: InputOptions, model: DTS
         if products.compare_tsne and not code:
             tsne, code = _fit_tsne(job)
             job = replace(job, tsne=tsne)
-        account = _account(job)
+        report = None
+        if products.account:
+            _LOGGER.info("comparing map and data")
+            report = _report(job, model)
         if products.output is not None:
-            if account is not None:
-                _write_map(job, account)
+            if report is not None:
+                _write_map(job, report)
             _outputs.log_written(products.output)
     with _note_written_output(job, "the map"):
-        _write_others(job, account)
+        _write_others(job, report)
     if code:
         raise Exit(code)
 
 
 def _check_outputs(source: Path, products: Products, reading: InputOptions, model: DTSNE) -> None:
-    output = products.output
-    checkpoint = None if model.checkpoint is None else Path(model.checkpoint)
-    named = {
-        "-o": output,
-        "--plot": products.plot,
-        "--html": products.html,
-        "--report": products.report,
-        "--checkpoint": checkpoint,
-    }
-    _outputs.check_different(named)
-    is_anndata = reading.is_anndata(source)
-    if output is not None and output.suffix.lower() == ".h5ad":
-        if not is_anndata:
-            raise DataError(
-                f"-o {output} would be a copy of the .h5ad that was read, and {source} is not one",
-                "write a .csv or .parquet",
-            )
-        _check_anndata(output, source, products)
-    else:
-        formats = (*WRITTEN, "h5ad") if is_anndata else WRITTEN
-        _outputs.check_table(output, source, option="-o", formats=formats)
-    _outputs.check_picture(products.plot, source)
-    _outputs.check_page(products.html, source)
-    _outputs.check_report(products.report, source)
-    _outputs.check_checkpoint(checkpoint, source)
+    output, is_anndata = products.output, reading.is_anndata(source)
+    if _is_h5ad(output) and not is_anndata:
+        raise DataError(
+            f"-o {output} would be a copy of the .h5ad that was read, and {source} is not one",
+            "write a .csv or .parquet",
+        )
+    if _is_h5ad(output) and output == source and not products.overwrite:
+        raise DataError(f"-o {output} is the input file", "name another, or add --overwrite")
+    _outputs.check_outputs(
+        {
+            "-o": output,
+            "--plot": products.plot,
+            "--html": products.html,
+            "--report": products.report,
+            "--checkpoint": None if model.checkpoint is None else Path(model.checkpoint),
+        },
+        source,
+        suffixes_of((*WRITTEN, "h5ad") if is_anndata else WRITTEN),
+        overwrite_source=_is_h5ad(output) and products.overwrite,
+    )
 
 
-def _check_anndata(output: Path, source: Path, products: Products) -> None:
-    try:
-        check_output(output, source, overwrite_source=products.overwrite)
-    except FileExistsError as error:
-        raise FileExistsError(
-            f"{output} is the input file; name another, or add --overwrite to write the map into it"
-        ) from error
-    _outputs.require("h5ad")
+def _is_h5ad(path: Path | None) -> bool:
+    return path is not None and path.suffix.lower() == ".h5ad"
 
 
 @contextmanager
@@ -154,12 +149,11 @@ def _fit(job: Job) -> int:
         if job.products.account and not code:
             _LOGGER.info("%s has the map; the report follows", output)
     if code:
-        what = (
-            "the best map so far is used" if output is None else f"{output} has the best map so far"
-        )
-        where = model.checkpoint
-        more = "" if where is None else f"; the same command resumes from {where}"
-        _LOGGER.warning("stopped at iteration %d: %s%s.", model.n_iter_, what, more)
+        best = "the best map so far"
+        kept = f"{best} is used" if output is None else f"{output} has {best}"
+        if model.checkpoint is not None:
+            kept += f"; the same command resumes from {model.checkpoint}"
+        _LOGGER.warning("stopped at iteration %d: %s.", model.n_iter_, kept)
     return code
 
 
@@ -175,81 +169,67 @@ def _fit_tsne(job: Job) -> tuple[DTSNE | None, int]:
         return None, stop_code(stop)
 
 
-def _account(job: Job) -> Report | None:
-    if not job.products.account:
-        return None
-    _LOGGER.info("comparing map and data")
-    return _report(job, job.model)
-
-
 def _report(job: Job, model: DTSNE) -> Report:
     return model.report(labels=job.groups, k=job.products.k)
 
 
-def _write_others(job: Job, account: Report | None) -> None:
+def _write_others(job: Job, report: Report | None) -> None:
     """Write the other files."""
     products, Y = job.products, job.model.embedding_
-    if products.report is not None and products.report != STDOUT and account is not None:
-        _outputs.write_report(products.report, account, Y, job.table.ids)
+    if products.report is not None and products.report != STDOUT and report is not None:
+        _outputs.write_report(products.report, report, Y, job.table.ids)
     if products.plot is not None:
         with user_errors():
-            drawn = _drawn(job, account)
+            drawn = _draw(job, report)
         _outputs.write_picture(products.plot, drawn)
-    if products.html is not None and account is not None:
+    if products.html is not None and report is not None:
         name = _map_name(job.model)
-        maps, accounts = {name: Y}, {name: account}
+        maps, reports = {name: Y}, {name: report}
         if job.tsne is not None:
-            maps[_TSNE], accounts[_TSNE] = job.tsne.embedding_, _report(job, job.tsne)
-        html = page_of(maps, accounts, job.table, job.reading.label, job.title)
+            maps[_TSNE], reports[_TSNE] = job.tsne.embedding_, _report(job, job.tsne)
+        html = page_of(maps, reports, job.table, job.reading.label, job.title)
         _outputs.write_text(products.html, html)
-    if products.report == STDOUT:  # last, as nobody may be there to read it
-        print_result(str(account))
+    if products.report == STDOUT:  # last, as the reader of a pipe may be gone
+        print_result(str(report))
 
 
 def _map_name(model: DTSNE) -> str:
     return _TSNE if model.density_scale == 0 else "dtSNE"
 
 
-def _drawn(job: Job, account: Report | None) -> Any:
+def _draw(job: Job, report: Report | None) -> Axes | Figure:
     from dtsne.cli import _pictures
 
-    Y = job.model.embedding_
-    radii = None if account is None else _pictures.Radii.of(account)
+    Y, name = job.model.embedding_, _map_name(job.model)
+    radii = None if report is None else _pictures.Radii.from_report(report)
     if job.tsne is None:
         return _pictures.draw_map(Y, job.groups, radii, title=job.title)
-    name = _map_name(job.model)
     maps = {_TSNE: job.tsne.embedding_, name: Y}
     units = {} if radii is None or radii.unit is None else {name: radii.unit}
-    return _pictures.draw_maps(maps, job.groups, radii, units=units, title=job.title)
+    return _pictures.draw_maps(maps, job.groups, radii, units, job.title)
 
 
-def _write_map(job: Job, account: Report | None) -> None:
+def _write_map(job: Job, report: Report | None) -> None:
     output, model = job.products.output, job.model
     assert output is not None
-    columns = _known_of_points(model, account)
-    if output.suffix.lower() == ".h5ad":
-        _write_anndata(job, output, columns, account)
+    columns: dict[str, Field] = {} if model.density_scale == 0 else {"sigma": model.sigma_}
+    if report is not None:
+        columns = {name: c for name, c in report.points.columns().items() if name != "label"}
+    if _is_h5ad(output):
+        _write_anndata(job, output, columns, report)
     else:
-        # Of those that the map itself may have, "dtsne" is its name in an .npz.
+        # Names that the map itself may have; "dtsne" is its name in an .npz.
         axes = (f"dtsne_{i + 1}" for i in range(model.n_components))
-        taken = {"id", "dtsne", *axes, *columns}
-        carried = renamed(job.fields, taken)
+        carried = renamed(job.fields, {"id", "dtsne", *axes, *columns})
         write_table(output, model.embedding_, ids=job.table.ids, fields={**carried, **columns})
 
 
-def _known_of_points(model: DTSNE, account: Report | None) -> dict[str, Field]:
-    if account is None:
-        return {} if model.density_scale == 0 else {"sigma": model.sigma_}
-    return {name: c for name, c in account.points.columns().items() if name != "label"}
-
-
 def _write_anndata(
-    job: Job, output: Path, columns: dict[str, Field], account: Report | None
+    job: Job, output: Path, columns: dict[str, Field], report: Report | None
 ) -> None:
     """Write the map into a copy of the input, under the names of :mod:`dtsne.scanpy`."""
-    model = job.model
-    source, keys = job.reading.transform_parameters, Keys()
-    entries = entries_of(model._embedding, account, model.get_params(), source=source, keys=keys)
+    model, source, keys = job.model, job.reading.transform_parameters, Keys()
+    entries = entries_of(model._embedding, report, model.get_params(), source=source, keys=keys)
     write_h5ad(
         output,
         job.source,

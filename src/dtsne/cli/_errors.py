@@ -18,7 +18,6 @@ import click
 
 from dtsne._config import PARAMETERS
 from dtsne.cli._signals import stop_code
-from dtsne.io._errors import TableError
 from dtsne.io._options import READ_OPTIONS
 from dtsne.runtime._errors import UNSET, Face, UserError
 
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
 FAILED, WRONG_USAGE, CLOSED = 1, 2, 141
 NONE = "none"  # None on the command line
-_ALWAYS_USER = (UserError, TableError, OSError, ImportError, MemoryError, Warning)
+_ALWAYS_USER = (UserError, OSError, ImportError, MemoryError, Warning)
 _VALUES = (ValueError, TypeError, FloatingPointError)
 
 

@@ -1,4 +1,4 @@
-"""``dtsne info``: what a report of a problem should say of the machine and what is installed."""
+"""``dtsne info``: what a bug report should say of the machine and of what is installed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from importlib import import_module, metadata
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dtsne._version import __version__
 from dtsne.cli._errors import one_line
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 REQUIRED = (
-    "numpy", "scipy", "scikit-learn", "numba", "faiss-cpu", "joblib", "threadpoolctl", "tqdm",
-    "click",
+    "numpy", "array-api-compat", "scipy", "scikit-learn", "numba", "faiss-cpu", "joblib",
+    "threadpoolctl", "tqdm", "click",
 )  # fmt: skip
 # What each extra is for, and its packages.
 EXTRAS = {
@@ -52,52 +52,43 @@ def info(shown: InfoOptions) -> None:
     what a bug report should contain.
     """
     found = collect()
-    as_json = json.dumps(found, indent=2, ensure_ascii=False) if shown.as_json else None
-    print_result(as_json or as_text(found))
+    sections = (
+        "\n".join(f"{name:15} {text}" for name, text in section.items())
+        for section in found.values()
+    )
+    as_json = json.dumps(found, indent=2, ensure_ascii=False)
+    print_result(as_json if shown.as_json else "\n\n".join(sections))
 
 
-def collect() -> dict[str, Any]:
+def collect() -> dict[str, dict[str, str]]:
     """Find out about everything, without importing what is only named."""
+    python = f"{platform.python_version()} ({sys.executable})"
+    finders = {
+        "threads": _threads,
+        "free memory": _memory,
+        "gpu": _gpu,
+        "numba cache": _numba_cache,
+        "data sets": _data_folder,
+    }
     return {
-        "dtsne": __version__,
-        "python": f"{platform.python_version()} ({sys.executable})",
-        "system": platform.platform(),
-        "packages": {name: _version(name) for name in REQUIRED},
-        "extras": {
-            extra: {
-                "purpose": purpose,
-                "packages": {name: _version(name) for name in packages},
-                "install": None if all(map(_version, packages)) else _line(extra),
-            }
-            for extra, (purpose, packages) in EXTRAS.items()
-        },
-        "threads": _found(_threads),
-        "free memory": _found(_memory),
-        "gpu": _found(_gpu),
-        "numba cache": _found(_numba_cache),
-        "data": _found(_data_folder),
+        "versions": {"dtsne": __version__, "Python": python, "system": platform.platform()},
+        "packages": {name: _version(name) or "missing" for name in REQUIRED},
+        "extras": {name: _extra(name) for name in EXTRAS},
+        "machine": {name: _found(find) for name, find in finders.items()},
     }
 
 
-def as_text(found: dict[str, Any]) -> str:
-    """Write it for a reader."""
-    lines = [f"dtsne {found['dtsne']}", f"Python {found['python']}", found["system"], ""]
-    lines += [f"{name:15} {version or 'missing'}" for name, version in found["packages"].items()]
-    lines += ["", "extras"]
-    for name, extra in found["extras"].items():
-        have = ", ".join(f"{p} {v}" for p, v in extra["packages"].items() if v)
-        said = " – ".join(filter(None, (have, extra["install"])))
-        lines.append(f"  {name:10} {extra['purpose']}: {said}")
-    lines.append("")
-    lines += [
-        f"{name:15} {found[name]}" for name in ("threads", "free memory", "gpu", "numba cache")
-    ]
-    lines.append(f"{'data sets':15} {found['data']}")
-    return "\n".join(lines)
+def _extra(name: str) -> str:
+    purpose, packages = EXTRAS[name]
+    versions = {package: _version(package) for package in packages}
+    parts = [", ".join(f"{package} {found}" for package, found in versions.items() if found)]
+    if not all(versions.values()):
+        parts.append(f'pip install "dtsne[{name}]"')
+    return f"{purpose}: {' – '.join(filter(None, parts))}"
 
 
 def _found(find: Callable[[], str]) -> str:
-    """Return what there is to say, or why it cannot be found out: that may be the problem."""
+    """Return what was found, or why nothing was: that may be the problem."""
     try:
         return find()
     except Exception as error:
@@ -111,10 +102,6 @@ def _version(package: str) -> str | None:
         return None
     except Exception as error:  # what a half-removed package leaves behind
         return f"not known: {type(error).__name__}"
-
-
-def _line(extra: str) -> str:
-    return f'pip install "dtsne[{extra}]"'
 
 
 def _threads() -> str:
@@ -153,15 +140,15 @@ def _numba_cache() -> str:
 
 
 def _user_cache() -> str:
-    """Return where numba keeps what it compiles for those who may not write to a package."""
-    appdirs: Any = import_module("numba.misc.appdirs")
+    """Return the cache of numba for users who may not write to the package."""
+    appdirs = import_module("numba.misc.appdirs")
     return str(appdirs.AppDirs(appname="numba", appauthor=False).user_cache_dir)
 
 
 def _data_folder() -> str:
     given = os.environ.get("DTSNE_DATA")
     if given:
-        there = "" if Path(given).is_dir() else ", which is no folder"
+        there = "" if Path(given).is_dir() else ", which is not a folder"
         return f"{given} (DTSNE_DATA{there})"
     if find_spec("pooch") is None:
         return "DTSNE_DATA is not set; downloads need pooch"

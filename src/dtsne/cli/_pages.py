@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,75 +11,70 @@ from dtsne.page._arrays import float_type
 from dtsne.page._from_report import explorable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from dtsne.io._table import TextArray
+    from dtsne.page._columns import Column
     from dtsne.report import Report
     from dtsne.runtime._typing import FloatArray
     from dtsne.tables import Table
 
-# More columns of numbers than this nobody chooses from; and a file that is larger, nobody mails.
-_MOST_COLUMNS, _MOST_BYTES = 50, 15e6
-# What base64 makes of a byte.
-_BASE64 = 4 / 3
-# Bytes that a column takes besides its values.
-_HEAD = 500
+# Nobody chooses from more numeric columns than this, or mails a larger file.
+_MAX_COLUMNS, MAX_BYTES = 50, 15e6
+# Bytes in the file for a byte of data, by base64, and for a column besides its values.
+_BASE64, _HEAD = 4 / 3, 500
 
 
 def page_of(
     maps: Mapping[str, FloatArray],
-    accounts: Mapping[str, Report],
+    reports: Mapping[str, Report],
     table: Table,
     label: str | None,
     title: str,
+    *,
+    max_bytes: float = MAX_BYTES,
 ) -> str:
-    """Return the page: groups first, then the account, and then what else the data has."""
+    """Return the page: groups first, then the report, then the other columns of the data."""
     ids, repeated = as_ids(table.ids)
     others = {**as_shown(table.fields, table.categories), **repeated}
     columns = {name: column for name, column in others.items() if name != label}
 
-    def made(more: Mapping[str, Any], notes: Sequence[str] = ()) -> str:
-        shown = {**columns, **more}
-        options: dict[str, Any] = {"ids": ids, "title": title, "notes": notes}
-        name = label or "label"
-        return explorable(maps, accounts, columns=shown, label_name=name, **options).html
+    def made(numbers: Mapping[str, Column], *notes: str) -> str:
+        return explorable(
+            maps,
+            reports,
+            columns={**columns, **numbers},
+            label_name=label or "label",
+            ids=ids,
+            title=title,
+            notes=notes,
+        ).html
 
-    without = made({})
-    numbers = _fitting(_numbers(table), _MOST_BYTES - len(without))
-    left_out = table.X.shape[1] - len(numbers)
-    if not numbers and not left_out:
-        return without
-    return made(numbers, _left_out(left_out, table.X.shape[1]))
+    without, d = made({}), table.X.shape[1]
+    numbers = _first_within(max_bytes - len(without), table)
+    n_left_out = d - len(numbers)
+    if not n_left_out:
+        return made(numbers) if numbers else without
+    which = f"{n_left_out:,} of {d:,}" if numbers else f"the {d:,}"
+    return made(numbers, f"Left out to keep this page small: {which} numeric columns of the data.")
 
 
-def as_ids(ids: TextArray | None) -> tuple[TextArray | None, dict[str, Any]]:
-    """Return ids as such, or as a column where they do not tell the points apart."""
+def as_ids(ids: TextArray | None) -> tuple[TextArray | None, dict[str, TextArray]]:
+    """Return IDs as such, or as a column where they are not unique."""
     if ids is None or len(set(ids.tolist())) == len(ids):
         return ids, {}
     return None, {"id": ids}
 
 
-def _numbers(table: Table) -> dict[str, Any]:
-    """Return the numbers of the data, to colour by, where they are few."""
-    if table.X.shape[1] > _MOST_COLUMNS:
+def _first_within(n_bytes: float, table: Table) -> dict[str, FloatArray]:
+    """Return the first numeric columns that fit, or none where there are too many."""
+    if table.X.shape[1] > _MAX_COLUMNS:
         return {}
     X = table.X.toarray() if hasattr(table.X, "toarray") else table.X
-    return {name: np.asarray(c) for name, c in zip(table.feature_names, X.T, strict=True)}
-
-
-def _fitting(numbers: Mapping[str, Any], room: float) -> dict[str, Any]:
-    """Take columns from the first on until their bytes in the file fill the room."""
     fitting = {}
-    for name, values in numbers.items():
-        room -= _BASE64 * len(values) * np.dtype(float_type(values)).itemsize + _HEAD
-        if room < 0:
+    for name, column in zip(table.feature_names, np.asarray(X).T, strict=True):
+        n_bytes -= _BASE64 * len(column) * np.dtype(float_type(column)).itemsize + _HEAD
+        if n_bytes < 0:
             break
-        fitting[name] = values
+        fitting[name] = column
     return fitting
-
-
-def _left_out(n: int, d: int) -> list[str]:
-    if not n:
-        return []
-    which = f"{n:,} of {d:,}" if n < d else f"the {d:,}"
-    return [f"Left out to keep this page small: {which} columns of numbers of the data."]

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
 import click
 
 from dtsne.cli._options import FILE, Argument, Options, command, option
 from dtsne.cli._reading import MapOptions
-from dtsne.cli._verbosity import Verbosity, printable
+from dtsne.cli._verbosity import Verbosity
 from dtsne.io._files import MAPS, in_words
+from dtsne.labels._format import printable
 
 if TYPE_CHECKING:
     from pathlib import Path
-    from typing import Literal
+
+    from dtsne.plots._scatter import MapOptions as PictureOptions
 
 PICTURES, PAGES = (".png", ".pdf", ".svg"), (".html", ".htm")
 SIZE, DPI = 6.0, 150.0  # inches, and dots per inch
@@ -22,15 +24,6 @@ KINDS = ("map", "radius", "residual", "radius-plot")
 _SIZES, _DPIS = (1.0, 100.0), (10.0, 2400.0)
 # Dots to a side; a square of them takes a gigabyte and a half.
 _MAX_DOTS = 20_000
-
-
-class Style(TypedDict):
-    """The options that all pictures of maps have."""
-
-    title: str
-    figsize: tuple[float, float]
-    annotate: bool
-    legend: bool | Literal["auto"]
 
 
 @dataclass(frozen=True)
@@ -116,7 +109,7 @@ class Drawing(Options):
         """Return the title of a map from a file."""
         return printable(self.title or embedding.name)
 
-    def style(self, embedding: Path) -> Style:
+    def style(self, embedding: Path) -> PictureOptions:
         """Return the options that all pictures of maps have."""
         return {
             "title": self.heading(embedding),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,13 +13,15 @@ from dtsne.cli._labels import as_groups, as_shown, is_quantity
 from dtsne.cli._pages import as_ids
 from dtsne.cli._pictures import Radii
 from dtsne.cli._plot import DPI, PAGES, PICTURES
-from dtsne.cli._verbosity import printable
 from dtsne.io._select import unknown
+from dtsne.labels._format import printable
 from dtsne.page import make_page
 from dtsne.runtime._errors import DataError
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from matplotlib.axes import Axes
 
     from dtsne.cli._maps import MapFile
     from dtsne.cli._plot import Drawing
@@ -39,18 +41,14 @@ _NEEDED = {
 def draw(embedding: Path, reading: MapOptions, drawing: Drawing) -> None:
     """Read a map and draw it."""
     output = drawing.output
-    _outputs.check_suffix(output, (*PICTURES, *PAGES), "-o")
-    if drawing.is_page:
-        _outputs.check_page(output, embedding)
-    else:
-        _outputs.check_picture(output, embedding)
+    _outputs.check_outputs({"-o": output}, embedding, (*PICTURES, *PAGES))
     found = reading.read(embedding)
     _check_dimensions(found, embedding)
     if drawing.is_page:
         _outputs.write_text(output, _page(found, embedding, drawing))
     else:
         with user_errors(reading.face()):
-            drawn = _drawn(found, embedding, drawing)
+            drawn = _picture(found, embedding, drawing)
         _outputs.write_picture(output, drawn, drawing.dpi or DPI)
 
 
@@ -76,7 +74,7 @@ def _page(found: MapFile, path: Path, drawing: Drawing) -> str:
     ).html
 
 
-def _drawn(found: MapFile, path: Path, drawing: Drawing) -> Any:
+def _picture(found: MapFile, path: Path, drawing: Drawing) -> Axes:
     for name in _NEEDED.get(drawing.kind, ()):
         if found.of_account(name) is None:
             raise DataError(
@@ -91,20 +89,22 @@ def _drawn(found: MapFile, path: Path, drawing: Drawing) -> Any:
         return plots.residual_map(found.Y, residual, **drawing.style(path))
     if drawing.kind == "radius-plot" and radii is not None:
         groups = None if drawing.by is None else _groups(found, drawing.by, path)
-        return _pictures.draw_radius_plot(
-            radii, groups, title=drawing.heading(path), figsize=drawing.figsize
+        title, size, unit = drawing.heading(path), drawing.figsize, radii.unit
+        return plots.radius_plot(
+            radii.data, radii.map, labels=groups, unit=unit, title=title, figsize=size
         )
     return _by_column(found, path, drawing, radii)
 
 
-def _by_column(found: MapFile, path: Path, drawing: Drawing, radii: Radii | None) -> Any:
-    by = drawing.by or _first_of_groups(found)
+def _by_column(found: MapFile, path: Path, drawing: Drawing, radii: Radii | None) -> Axes:
+    by, style = drawing.by or _first_of_groups(found), drawing.style(path)
     if by is None:
-        return _pictures.draw_map(found.Y, None, radii, **drawing.style(path))
+        return _pictures.draw_map(found.Y, None, radii, **style)
     column = _column(found, by, path)
     if is_quantity(column):
-        return plots.scatter_map(found.Y, values=column, value_name=by, **drawing.style(path))
-    return _pictures.draw_map(found.Y, _groups(found, by, path), radii, **drawing.style(path))
+        style["value_name"] = by
+        return plots.scatter_map(found.Y, values=column, **style)
+    return _pictures.draw_map(found.Y, _groups(found, by, path), radii, **style)
 
 
 def _groups(found: MapFile, by: str, path: Path) -> Groups | None:
@@ -132,4 +132,4 @@ def _radii(found: MapFile) -> Radii | None:
     data, in_map = found.of_account("log_radius_data"), found.of_account("log_radius_map")
     if data is None or in_map is None:
         return None
-    return Radii.known(data, in_map, found.sigma)
+    return Radii.from_columns(data, in_map, found.sigma)

@@ -14,8 +14,9 @@ from dtsne.cli._maps import JUDGED
 from dtsne.cli._matching import matched
 from dtsne.cli._outputs import STDOUT
 from dtsne.cli._pages import page_of
-from dtsne.cli._verbosity import print_result, printable
-from dtsne.io._files import WITH_COLUMNS
+from dtsne.cli._verbosity import print_result
+from dtsne.io._files import WITH_COLUMNS, suffixes_of
+from dtsne.labels._format import printable
 from dtsne.report import _build
 from dtsne.report._points import MapMetadata
 from dtsne.report._sources import source_of
@@ -46,7 +47,14 @@ def measure(
 ) -> None:
     """Read both files, compare them and write the results."""
     model = data.model(verbose=0)
-    _check_outputs(source, embedding, asked)
+    files = {
+        "EMBEDDING": embedding,
+        "--points": asked.points,
+        "--plot": asked.plot,
+        "--html": asked.html,
+        "--report": asked.report,
+    }
+    _outputs.check_outputs(files, source, suffixes_of(WITH_COLUMNS))
     table = reading.read(source)
     groups = reading.groups(table, source)
     found = map_reading.read(embedding, likely_id=reading.file.id_column)
@@ -70,53 +78,40 @@ def measure(
                 neighbors=model.neighbors,
             )
         _log_reduction(table, model)
-        known = MapMetadata.checked(len(found.Y), found.sigma, asked.perplexity)
-        account = _build.make_report(
+        metadata = MapMetadata.checked(len(found.Y), found.sigma, asked.perplexity)
+        report = _build.make_report(
             source_of(prepared, found.Y.astype(float)),
             _build.ReportOptions(groups, asked.radius_k, asked.k_neighborhood),
-            replace(known, at_floor=found.sigma_at_bound),
+            replace(metadata, at_floor=found.sigma_at_bound),
             threads,
         )
     ids = table.ids if table.ids is not None else found.ids
-    _write_tables(account, found.Y, ids, asked)
+    _write_tables(report, found.Y, ids, asked)
     if asked.plot is not None:
-        from dtsne.cli import _pictures
+        from dtsne import plots
+        from dtsne.cli._pictures import Radii
 
-        radii = _pictures.Radii.of(account)
+        radii, title = Radii.from_report(report), printable(embedding.name)
         with user_errors():
-            drawn = _pictures.draw_radius_plot(radii, groups, title=printable(embedding.name))
+            drawn = plots.radius_plot(
+                radii.data, radii.map, labels=groups, unit=radii.unit, title=title
+            )
         _outputs.write_picture(asked.plot, drawn)
     if asked.html is not None:
         name, named = printable(embedding.stem), replace(table, ids=ids)
         html = page_of(
             {name: found.Y},
-            {name: account},
+            {name: report},
             named,
             reading.label,
             printable(embedding.name),
         )
         _outputs.write_text(asked.html, html)
-    # Last, as nobody may be there to read it.
+    # Last, as the reader of a pipe may be gone.
     if asked.as_json:
-        print_result(account.to_json())
+        print_result(report.to_json())
     elif asked.report in (None, STDOUT):
-        print_result(str(account))
-
-
-def _check_outputs(source: Path, embedding: Path, asked: ReportOptions) -> None:
-    _outputs.check_different(
-        {
-            "EMBEDDING": embedding,
-            "--points": asked.points,
-            "--plot": asked.plot,
-            "--html": asked.html,
-            "--report": asked.report,
-        }
-    )
-    _outputs.check_table(asked.points, source, option="--points", formats=WITH_COLUMNS)
-    _outputs.check_picture(asked.plot, source)
-    _outputs.check_page(asked.html, source)
-    _outputs.check_report(asked.report, source)
+        print_result(str(report))
 
 
 def _log_reduction(table: Table, model: DTSNE) -> None:
@@ -131,10 +126,10 @@ def _log_reduction(table: Table, model: DTSNE) -> None:
 
 
 def _write_tables(
-    account: Report, Y: FloatArray, ids: TextArray | None, asked: ReportOptions
+    report: Report, Y: FloatArray, ids: TextArray | None, asked: ReportOptions
 ) -> None:
     if asked.report is not None and asked.report != STDOUT:
-        _outputs.write_report(asked.report, account, Y, ids)
+        _outputs.write_report(asked.report, report, Y, ids)
     if asked.points is not None:
-        # By another name than ours, as it may be the map of another tool.
-        _outputs.write_points(asked.points, Y, ids, account.points.columns(), name=JUDGED)
+        # Not under our name, as it may be the map of another tool.
+        _outputs.write_points(asked.points, Y, ids, report.points.columns(), name=JUDGED)

@@ -18,7 +18,9 @@ class Terminated(KeyboardInterrupt):
 
 def stop_code(stop: KeyboardInterrupt) -> int:
     """Return the exit code of a command that was stopped."""
-    return TERMINATED if isinstance(stop, Terminated) else STOPPED
+    # A fit raises its own exception, which carries the map, while it handles this one.
+    terminated = isinstance(stop, Terminated) or isinstance(stop.__context__, Terminated)
+    return TERMINATED if terminated else STOPPED
 
 
 @contextmanager

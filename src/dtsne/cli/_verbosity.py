@@ -94,8 +94,3 @@ def print_result(text: str) -> None:
 class _OneLine(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         return f"{record.name.partition('.')[0]}: {one_line(record.getMessage())}"
-
-
-def printable(text: str) -> str:
-    """Return a file name as text that can be drawn: it may hold bytes that are not text."""
-    return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,4 +1,4 @@
-"""Principal components on a device; the twin of those of :mod:`dtsne.data._base`.
+"""Principal components on a device; the twin of :mod:`dtsne.data._pca`.
 
 Everything is in float64, a part of the points at a time, as products in float32 may be rounded to
 three digits by a setting of the whole process.
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
-from dtsne.data._base import MAX_EXACT_FEATURES, with_fixed_signs
+from dtsne.data._pca import MAX_EXACT_FEATURES, with_fixed_signs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 # Numbers that are brought to float64 at once: half a gigabyte.
-_AT_ONCE = 2**26
+_MAX_DOUBLES = 2**26
 # Directions beyond those wanted, and times that the covariance is applied to them, as on the CPU.
 _SPARE, _N_ROUNDS = 10, 7
 
@@ -61,7 +61,7 @@ def _covariance_times(points: Tensor, mean: Tensor, matrix: Tensor | None) -> Te
 
 
 def _centred(points: Tensor, mean: Tensor) -> Iterator[Tensor]:
-    for part in torch.split(points, max(1, _AT_ONCE // points.shape[1])):
+    for part in torch.split(points, max(1, _MAX_DOUBLES // points.shape[1])):
         yield part.double() - mean
 
 

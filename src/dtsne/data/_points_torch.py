@@ -1,29 +1,35 @@
-"""Data on a device: points as a tensor, and any other data by way of the CPU."""
+"""Data on a device: points as a tensor, and any other data by way of the host."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-import numpy as np
 import torch
+from torch.utils.dlpack import from_dlpack
 
-from dtsne.data._base import Points
+from dtsne.data._base import Data, group_equal_rows
 from dtsne.data._pca_torch import principal_components
-from dtsne.neighbors._search_torch import nearest
+from dtsne.data._points import Points
+from dtsne.runtime._devices import free_memory
+from dtsne.runtime._errors import DataError, DataTypeError
+from dtsne.runtime._memory import shortage
 
 if TYPE_CHECKING:
-    from dtsne.data._base import Data
+    from torch import Tensor
+
+    from dtsne.runtime._threads import Threads
     from dtsne.runtime._typing import FloatArray, IntArray
+
+# Of X, held at once while it is brought into its unit and around its mean.
+_N_COPIES = 3
 
 
 @dataclass(frozen=True)
-class DevicePoints:
-    """Points with coordinates, in a unit that makes them of size 1; see `dtsne.data._base`."""
+class DevicePoints(Data):
+    """Points with Euclidean distances, in float32; see :class:`dtsne.data._base.Data`."""
 
-    coordinates: Any  # (n, d) in float32
-    unit: float
-    has_all_distances: ClassVar[bool] = True
+    coordinates: Tensor
 
     def __len__(self) -> int:
         return len(self.coordinates)
@@ -34,100 +40,157 @@ class DevicePoints:
         return int(self.coordinates.shape[1])
 
     @property
-    def device(self) -> Any:
+    def device(self) -> torch.device:
         """Where the points are."""
         return self.coordinates.device
 
-    def on_host(self) -> Points:
-        """Return the same points on the CPU."""
-        return Points(self.coordinates.double().cpu().numpy(), self.unit)
+    def to_host(self) -> Points:
+        """Return the same points in float64 on the host."""
+        return Points(self.coordinates.double().cpu().numpy(), unit=self.unit)
 
-    def neighbors_on_host(self, k: int) -> tuple[IntArray, FloatArray, float]:
-        """Find the k nearest others on the device, and bring them to the host."""
-        indices, distances, recall = self.neighbors(k)
-        return indices.cpu().numpy(), distances.double().cpu().numpy(), recall
+    def euclidean_coordinates(self) -> FloatArray:
+        """See :class:`Data`."""
+        return self.to_host().euclidean_coordinates()
 
-    def neighbors(self, k: int) -> tuple[Any, Any, float]:
-        """Find the k nearest others: their indices, their distances, and the share found."""
-        return nearest(self.coordinates, k)
-
-    def squared_distances(self) -> Any:
-        """All n × n of them."""
+    def squared_distances(self, _threads: Threads, /) -> Tensor:
+        """See :class:`Data`."""
         double = self.coordinates.double()
         whole = torch.cdist(double, double, compute_mode="donot_use_mm_for_euclid_dist")
         return (whole**2).float()
 
-    def apart(self, offsets: FloatArray) -> DevicePoints:
-        """Return the points moved apart along axes of their own."""
-        moved = torch.as_tensor(offsets, dtype=torch.float32, device=self.coordinates.device)
-        return DevicePoints(torch.hstack([self.coordinates, moved]), self.unit)
+    def with_offsets(self, offsets: FloatArray) -> DevicePoints:
+        """See :class:`Data`."""
+        moved = torch.as_tensor(offsets, dtype=torch.float32, device=self.device)
+        return replace(self, coordinates=torch.hstack([self.coordinates, moved]))
 
-    def groups(self, rows: IntArray) -> IntArray:
-        """Return the number of the group of equal points that each of some rows is in."""
-        chosen = self.coordinates[torch.as_tensor(rows, device=self.coordinates.device)]
-        return np.unique(chosen.cpu().numpy(), axis=0, return_inverse=True)[1].reshape(-1)
+    def duplicate_groups(self, rows: IntArray) -> IntArray:
+        """See :class:`Data`."""
+        chosen = self.coordinates[torch.as_tensor(rows, device=self.device)]
+        return group_equal_rows(chosen.cpu().numpy())
 
-    def principal_axes(self, n_axes: int) -> Any:
-        """Return the first principal components; fewer if the data has fewer dimensions."""
+    def principal_axes(self, n_axes: int, _threads: Threads, /) -> Tensor:
+        """See :class:`Data`."""
         return principal_components(self.coordinates, n_axes).double()
 
 
 @dataclass(frozen=True)
-class FromHost:
-    """Data of any kind, whose neighbours are found on the CPU and brought to the device."""
+class HostData(Data):
+    """Data of another kind, which stays on the host; see :class:`dtsne.data._base.Data`."""
 
     data: Data
-    device: Any
+    map_device: torch.device
 
     def __len__(self) -> int:
         return len(self.data)
 
-    def on_host(self) -> Data:
-        """Return the data as it is on the CPU."""
-        return self.data
-
-    def neighbors_on_host(self, k: int) -> tuple[IntArray, FloatArray, float]:
-        """Find the k nearest others, and leave them where they are found."""
-        return self.data.neighbors(k)
-
-    @property
-    def unit(self) -> float:
-        """What a distance of 1 is in the numbers of the user."""
-        return self.data.unit
-
     @property
     def has_all_distances(self) -> bool:
-        """Whether `squared_distances` can be asked for."""
+        """See :class:`Data`."""
         return self.data.has_all_distances
 
     @property
     def n_dimensions(self) -> int | None:
-        """Numbers that a point comes with."""
+        """See :class:`Data`."""
         return self.data.n_dimensions
 
-    def neighbors(self, k: int) -> tuple[Any, Any, float]:
-        """Find the k nearest others: their indices, their distances, and the share found."""
-        indices, distances, recall = self.data.neighbors(k)
-        return (
-            torch.as_tensor(indices, dtype=torch.int32, device=self.device),
-            torch.as_tensor(distances, dtype=torch.float32, device=self.device),
-            recall,
+    @property
+    def max_neighbors(self) -> int:
+        """See :class:`Data`."""
+        return self.data.max_neighbors
+
+    @property
+    def device(self) -> torch.device:
+        """Where the map is made."""
+        return self.map_device
+
+    def to_host(self) -> Data:
+        """See :class:`Data`."""
+        return self.data
+
+    def euclidean_coordinates(self) -> FloatArray | None:
+        """See :class:`Data`."""
+        return self.data.euclidean_coordinates()
+
+    def squared_distances(self, threads: Threads, /) -> Tensor:
+        """See :class:`Data`."""
+        squared = self.data.squared_distances(threads)
+        return torch.as_tensor(squared, dtype=torch.float32, device=self.device)
+
+    def with_offsets(self, offsets: FloatArray) -> HostData:
+        """See :class:`Data`."""
+        return replace(self, data=self.data.with_offsets(offsets))
+
+    def duplicate_groups(self, rows: IntArray) -> IntArray:
+        """See :class:`Data`."""
+        return self.data.duplicate_groups(rows)
+
+    def principal_axes(self, n_axes: int, threads: Threads, /) -> Tensor | None:
+        """See :class:`Data`."""
+        axes = self.data.principal_axes(n_axes, threads)
+        return None if axes is None else torch.as_tensor(axes, device=self.device)
+
+
+def as_tensor(X: object) -> Tensor:
+    """Take an array of another library as a tensor that shares its memory."""
+    return X if isinstance(X, torch.Tensor) else from_dlpack(X)
+
+
+def to_device(X: FloatArray | Tensor, device: torch.device) -> Tensor:
+    """Bring X to a device in float64 if that is what it is, and else in float32."""
+    free = free_memory(device)
+    n_bytes = _N_COPIES * X.nbytes
+    if free is not None and n_bytes > free:
+        raise shortage(
+            n_bytes,
+            free,
+            f"X of shape {tuple(X.shape)} on {device}",
+            "give float32, reduce it first (sklearn.decomposition.PCA(50)), or use device='cpu'",
         )
+    tensor = torch.as_tensor(X, device=device)
+    return tensor if tensor.dtype == torch.float64 else tensor.float()
 
-    def squared_distances(self) -> Any:
-        """All n × n of them."""
-        return torch.as_tensor(
-            self.data.squared_distances(), dtype=torch.float32, device=self.device
+
+def reduced(points: Tensor, n_pcs: int | None) -> Tensor:
+    """Return points around their mean, in float32 and at most so many dimensions."""
+    # Around the middle before the digits of float32 are all there are.
+    centred = (points - points.mean(dim=0)).float()
+    n, d = centred.shape
+    if n_pcs is not None and min(n_pcs, n - 1) < d:
+        centred = principal_components(centred, min(n_pcs, n - 1))
+    return centred.contiguous()
+
+
+def check_tensor(X: object, min_points: int) -> Tensor:
+    """Reject what cannot be mapped, as scikit-learn does for arrays of the host."""
+    tensor = as_tensor(X)
+    if tensor.layout != torch.strided:
+        raise DataTypeError(
+            f"X is a tensor of layout {tensor.layout}, which must be dense",
+            "use X.to_dense(), or a sparse matrix of scipy, which is reduced as it is",
         )
-
-    def apart(self, offsets: FloatArray) -> FromHost:
-        """Return the points moved apart along axes of their own."""
-        return FromHost(self.data.apart(offsets), self.device)
-
-    def groups(self, rows: IntArray) -> IntArray:
-        """Return the number of the group of equal points that each of some rows is in."""
-        return self.data.groups(rows)
-
-    def principal_axes(self, n_axes: int) -> FloatArray | None:
-        """Return the first principal components; None where there is nothing to take them of."""
-        return self.data.principal_axes(n_axes)
+    if tensor.ndim != 2:
+        raise DataError(
+            f"Expected 2D array, got {tensor.ndim}D array instead: X has shape "
+            f"{tuple(tensor.shape)}",
+            "give a row for each point",
+        )
+    if tensor.is_complex():
+        raise DataError("Complex data not supported: X holds complex numbers", "give real ones")
+    n, d = tensor.shape
+    if n < min_points or d < 1:
+        raise DataError(
+            f"Found array with {n} sample(s) and {d} feature(s) while a minimum of {min_points} "
+            "and 1 is required by DTSNE"
+        )
+    tensor = tensor.detach()
+    if not tensor.is_floating_point():
+        tensor = tensor.double()
+    elif tensor.dtype != torch.float64:
+        tensor = tensor.float()  # of the halves, which few operations take, too
+    if not bool(torch.isfinite(tensor).all()):
+        raise DataError(
+            "Input X contains NaN or infinity",
+            "drop such rows, or impute them",
+            in_python="sklearn.impute.SimpleImputer",
+        )
+    return tensor

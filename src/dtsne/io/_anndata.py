@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from dtsne.io._options import ReadOptions
     from dtsne.io._table import Field, Matrix
+    from dtsne.runtime._typing import SparseMatrix
 
 _KIND = "an AnnData file (.h5ad)"
 _PURPOSE = "reading or writing .h5ad files"
@@ -76,10 +77,10 @@ def read_h5ad(path: Path, options: ReadOptions) -> Source:
     with opened(path) as file:
         place = _place(file, options)
         X = _matrix(file[place])
-        obs = _frame(file["obs"])
+        obs = _read(file["obs"])
         index = str(file["obs"].attrs.get("_index", "index"))
         if options.use_rep in (None, "X"):
-            names = tuple(as_text(_frame(file["var"]).index))
+            names = tuple(as_text(_read(file["var"]).index))
         else:
             names = default_names(X.shape[1], options.use_rep)
     if X.shape != (len(obs), len(names)):
@@ -131,19 +132,18 @@ def _matrix(element: h5py.Group | h5py.Dataset) -> Matrix:
     """Read a matrix, dense or sparse, or the numbers of a data frame."""
     from scipy.sparse import csr_matrix, issparse
 
-    X = _frame(element)
-    X = X.to_numpy() if hasattr(X, "to_numpy") else X
-    if issparse(X):
-        X = csr_matrix(X)
-        X.check_format(full_check=True)
-        return X
-    X = np.asarray(X)
+    found = _read(element)
+    if issparse(found):
+        matrix: SparseMatrix = csr_matrix(found)
+        csr_matrix.check_format(matrix, full_check=True)
+        return matrix
+    X = np.asarray(found)
     if X.ndim != 2:
         raise TableError(f"{element.name} has the shape {X.shape}, and a table two lengths")
     return X
 
 
-def _frame(element: h5py.Group | h5py.Dataset) -> pd.DataFrame:
+def _read(element: h5py.Group | h5py.Dataset) -> pd.DataFrame:
     """Read an element, such as a data frame, if it fits."""
     check_room(2 * _size(element))
     return anndata_io().read_elem(element)

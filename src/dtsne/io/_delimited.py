@@ -382,9 +382,7 @@ def _check_column(name: str, column: pa.ChunkedArray, layout: _Layout) -> None:
     filled = ~np.asarray(blank.to_numpy(), bool)
     thousands, plain = match(_THOUSANDS), match(_WITH_POINT)
     number, nearly = match(_NUMBER) | thousands, match(_NEARLY)
-    other = filled & ~(number | nearly)
-    n_numbers = int(number.sum() + nearly.sum())
-    if not n_numbers:
+    if not (number | nearly).any():
         return
     # Commas that could be decimal ones are, unless these divide the cells.
     divides = layout.delimiter == "," or bool(match(_UNMISTAKABLE_THOUSANDS).any())
@@ -399,29 +397,32 @@ def _check_column(name: str, column: pa.ChunkedArray, layout: _Layout) -> None:
     if match(_DECIMAL_COMMA)[filled].all():
         fix = f"set {setting('decimal', ',')}"
         raise TableError("the numbers have decimal commas", fix, column=name)
-    if not number.any() and len(column.unique()) <= _MAX_GROUPS:
-        return
-    # Of points and commas mixed, those with commas are no numbers.
+    if number.any() or len(column.unique()) > _MAX_GROUPS:
+        other = filled & ~(number | nearly)
+        _report_text(name, column, layout, (number, nearly, other, plain))
+
+
+def _report_text(
+    name: str, cells: pa.ChunkedArray, layout: _Layout, numbers: tuple[BoolArray, ...]
+) -> None:
+    """Reject text in a column that is of numbers for the most part, and warn if for a part."""
+    number, nearly, other, plain = numbers
+    # Of points and commas mixed, those with commas are not numbers.
     text = nearly | other if (nearly | other).any() else number & ~plain
-    row = int(text.argmax())
-    example, n_text, n_other = repr(column[row].as_py()), int(text.sum()), int(other.sum())
+    row, n_text = int(text.argmax()), int(text.sum())
+    example, place = repr(cells[row].as_py()), layout.locate(row)
+    share = 1 - other.sum() / (number | nearly | other).sum()
     fix = f"leave the column out with {setting('exclude', name)}"
-    if n_numbers > n_other:
-        raise TableError(
-            f"{counted(n_text, 'cell is not a number', 'cells are not numbers')}, the first is "
-            f"{example}"
-            if number.any()
-            else f"numbers are written as {example}",
-            f"fix {'it' if n_text == 1 else 'them'}, or {fix}",
-            column=name,
-            place=layout.locate(row),
-        )
-    share = n_numbers / (n_numbers + n_other)
+    if share > 0.5:
+        reason = f"numbers are written as {example}"
+        if number.any():
+            n_cells = counted(n_text, "cell is not a number", "cells are not numbers")
+            reason = f"{n_cells}, the first is {example}"
+        fix = f"fix {'it' if n_text == 1 else 'them'}, or {fix}"
+        raise TableError(reason, fix, column=name, place=place)
     if share >= _NOTABLE:
-        warn(
-            UserNotice(
-                f"{where(layout.path, name, layout.locate(row))}: the column is not mapped, "
-                f"though {share:.0%} of its cells are numbers; the first other cell is {example}",
-                f"fix these cells, or {fix}",
-            )
+        reason = (
+            f"{where(layout.path, name, place)}: the column is not mapped, though {share:.0%} of "
+            f"its cells are numbers; the first other cell is {example}"
         )
+        warn(UserNotice(reason, f"fix these cells, or {fix}"))

@@ -60,8 +60,10 @@ class TableError(UserError, ValueError):
         place: Place = NOWHERE,
     ) -> None:
         super().__init__(reason, fix, in_python=in_python)
-        self.path, self.column = path, column
-        self.line, self.row = place
+        self.path: str | os.PathLike[str] | None = path
+        self.column: str | None = column
+        self.line: int | None = place.line
+        self.row: int | None = place.row
 
     def text(self, face: Face = PYTHON) -> str:
         """Return the error in the words of an interface."""

@@ -37,8 +37,6 @@ _MAX_PER_ROW, _MAX_BESIDE = 2**12, 2**30
 
 
 class _Header(NamedTuple):
-    """The first bytes of an array in a file."""
-
     shape: tuple[int, ...]
     dtype: np.dtype[np.generic]
     n_bytes: int  # of the array, with its header
@@ -46,17 +44,22 @@ class _Header(NamedTuple):
 
 def _header(file: IO[bytes]) -> _Header:
     version = np.lib.format.read_magic(file)
-    if version == (1, 0):
-        shape, _, dtype = np.lib.format.read_array_header_1_0(file)
-    else:
-        shape, _, dtype = np.lib.format.read_array_header_2_0(file)
+    # The later ones differ in names of fields alone.
+    later = np.lib.format.read_array_header_2_0
+    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else later
+    shape, _, dtype = read(file)
     return _Header(shape, dtype, file.tell() + prod(shape) * dtype.itemsize)
 
 
 def _load(file: IO[bytes], header: _Header, size: int, what: str = "the array") -> Field:
     """Read an array out of `size` bytes, if it fits into them, and into memory."""
     if header.dtype.hasobject:
-        raise _objects(what)
+        raise TableError(
+            f"{what} holds Python objects, which only pickle can read, and a pickle can run any "
+            "program: it is never loaded",
+            "save it as numbers or text",
+            in_python="X.astype(float), labels.astype(str)",
+        )
     if min(header.shape, default=0) < 0 or header.n_bytes > size:
         raise TableError(
             f"{what} is corrupt or cut off: its header declares the shape {header.shape}, "
@@ -66,15 +69,6 @@ def _load(file: IO[bytes], header: _Header, size: int, what: str = "the array") 
     check_room(2 * header.n_bytes, what)
     file.seek(0)
     return np.asarray(np.lib.format.read_array(file, allow_pickle=False))
-
-
-def _objects(what: str, name: str = "X", to: str = "float") -> TableError:
-    return TableError(
-        f"{what} holds Python objects, which only pickle can read, and a pickle can run any "
-        "program: it is never loaded",
-        "save it as numbers or text",
-        in_python=f"{name}.astype({to})",
-    )
 
 
 def read_npy(path: Path, options: ReadOptions) -> Source:  # noqa: ARG001
@@ -117,15 +111,11 @@ class Archive:
 
     def __init__(self, file: zipfile.ZipFile) -> None:
         self._file = file
-        self._members = {
-            info.filename.removesuffix(".npy"): info
-            for info in file.infolist()
-            if info.filename.endswith(".npy")
-        }
         self.headers: dict[str, _Header] = {}
-        for key, info in self._members.items():
-            with file.open(info) as member:
-                self.headers[key] = _header(member)
+        for name in file.namelist():
+            if name.endswith(".npy"):
+                with file.open(name) as member:
+                    self.headers[name.removesuffix(".npy")] = _header(member)
 
     @classmethod
     @contextmanager
@@ -138,34 +128,32 @@ class Archive:
 
     def load(self, key: str) -> Field:
         """Return one array, once it is clear that it is as large as declared, and fits."""
-        if key not in self._members:
-            raise unknown(key, self._members, "array")
-        info, header = self._members[key], self.headers[key]
-        if info.file_size > header.n_bytes >= 0 and not header.dtype.hasobject:
+        if key not in self.headers:
+            raise unknown(key, self.headers, "array")
+        size, header = self._file.getinfo(f"{key}.npy").file_size, self.headers[key]
+        if not header.dtype.hasobject and 0 <= header.n_bytes < size:
             raise TableError(
-                f"the array {key!r} is corrupt: the archive declares {info.file_size:,} bytes, and "
-                f"its header {header.n_bytes:,}",
+                f"the array {key!r} is corrupt: the archive declares {size:,} bytes, its header "
+                f"{header.n_bytes:,}",
                 "save it again",
             )
-        with self._file.open(info) as file:
-            return _load(file, header, info.file_size, f"the array {key!r}")
+        with self._file.open(f"{key}.npy") as file:
+            return _load(file, header, size, f"the array {key!r}")
 
     def beside(self, lengths: tuple[int, int], wanted: set[str]) -> dict[str, Field]:
         """Return the arrays with a value for each row or column, but for those that are huge."""
         found: dict[str, Field] = {}
         left = _MAX_BESIDE
-        for name, header in self.headers.items():
-            shape, dtype, _ = header
+        for name, (shape, dtype, _) in self.headers.items():
             if len(shape) != 1 or not (shape[0] in lengths or name == _LABEL_NAMES):
                 continue
-            if dtype.hasobject:
-                if name in wanted:
-                    raise _objects(f"the array {name!r}", "labels", "str")
-                continue
             n_bytes = shape[0] * dtype.itemsize
-            if name not in wanted and (dtype.itemsize > _MAX_PER_ROW or n_bytes > left):
-                _LOGGER.info("the array %r is left out, as it is large", name)
-                continue
+            if name not in wanted:
+                if dtype.hasobject:
+                    continue
+                if dtype.itemsize > _MAX_PER_ROW or n_bytes > left:
+                    _LOGGER.info("the array %r is left out, as it is large", name)
+                    continue
             found[name] = self.load(name)
             left -= n_bytes
         return found
@@ -180,9 +168,9 @@ class Archive:
                 f"the file holds several arrays of two dimensions: {listed(matrices)}",
                 f"choose one with {setting('key')}",
             )
+        there = listed(list(self.headers)) or "nothing"
         raise TableError(
-            "the file holds no array of two dimensions, rows × columns, but "
-            f"{listed(list(self.headers)) or 'nothing'}",
+            f"the file holds no array of two dimensions, rows × columns, but {there}",
             "save the data as one",
         )
 
@@ -204,10 +192,9 @@ class Archive:
 
 def _check_matrix(X: Field) -> None:
     if X.dtype.names is not None:
-        names = X.dtype.names
-        first = ", ".join(f"X[{name!r}]" for name in names[:2])
+        first = ", ".join(f"X[{name!r}]" for name in X.dtype.names[:2])
         raise TableError(
-            f"the array holds records (a structured array) with the fields {listed(names)}",
+            f"the array holds records (a structured array) with the fields {listed(X.dtype.names)}",
             "save the fields to map as a matrix, or all of them as csv",
             in_python=f"numpy.column_stack([{first}, …]), or pandas.DataFrame(X).to_csv",
         )
@@ -227,12 +214,12 @@ def _fields(beside: dict[str, Field], n: int, used: set[str | None]) -> dict[str
         for key, values in beside.items()
         if len(values) == n and values.dtype.kind in "iufbUS" and key not in used
     }
-    label_names = beside.get(_LABEL_NAMES)
+    names = beside.get(_LABEL_NAMES)
     for key in _LABEL_KEYS:
         codes = fields.get(key)
-        if label_names is None or codes is None or codes.dtype.kind not in "iu" or not n:
+        if names is None or codes is None or codes.dtype.kind not in "iu" or not n:
             continue
-        if codes.min() >= 0 and codes.max() < len(label_names):
-            fields[key] = as_text(label_names)[codes]
+        if codes.min() >= 0 and codes.max() < len(names):
+            fields[key] = as_text(names)[codes]
             fields.pop(_LABEL_NAMES, None)
     return fields

@@ -93,105 +93,53 @@ def _option(
     )
 
 
+def _format(known: tuple[str, ...], more: str = "") -> Parameter:
+    doc = f"File format, if the suffix does not tell it: {', '.join(known)}.{more}"
+    return replace(_option("format", "--format", "FORMAT", doc), choices=known)
+
+
+# fmt: off
 _OPTIONS = (
-    _option(
-        "label_column",
-        "--label",
-        "COLUMN",
-        "Column of groups, to colour and to compare by; of an h5ad, a column of ``obs``.",
-    ),
-    _option(
-        "id_column",
-        "--id",
-        "COLUMN",
-        "Column of the row IDs; by default those that the format has a place for. These are the "
-        "index of a pandas frame, ``obs_names``, barcodes, the first column of a csv if it has no "
-        "name, and the array ``id`` or ``ids`` of an npz.",
-    ),
-    _option(
-        "columns",
-        "--columns",
-        "NAME,…",
-        "Columns to map, names or patterns such as 'PC_*'; by default all that hold numbers.",
-        tuple,
-    ),
-    _option(
-        "exclude",
-        "--exclude",
-        "NAME,…",
-        "Columns not to map, names or patterns; they are carried along.",
-        tuple,
-        (),
-    ),
-    replace(
-        _option(
-            "format",
-            "--format",
-            "FORMAT",
-            f"File format, if the suffix does not tell it: {', '.join(READ)}. Files of csv, tsv "
-            "and mtx may be compressed (``.gz``).",
-        ),
-        choices=READ,
-    ),
+    _option("label_column", "--label", "COLUMN",
+            "Column of groups, to colour and to compare by; of an h5ad, a column of ``obs``."),
+    _option("id_column", "--id", "COLUMN",
+            "Column of the row IDs; by default those that the format has a place for. These are "
+            "the index of a pandas frame, ``obs_names``, barcodes, the first column of a csv if it "
+            "has no name, and the array ``id`` or ``ids`` of an npz."),
+    _option("columns", "--columns", "NAME,…",
+            "Columns to map, names or patterns such as 'PC_*'; by default all that hold numbers.",
+            tuple),
+    _option("exclude", "--exclude", "NAME,…",
+            "Columns not to map, names or patterns; they are carried along.", tuple, ()),
+    _format(READ, " Files of csv, tsv and mtx may be compressed (``.gz``)."),
     _option("layer", "--layer", "NAME", "h5ad: a layer to read instead of X."),
-    _option(
-        "use_rep",
-        "--use-rep",
-        "NAME",
-        "h5ad: an entry of ``obsm``, such as X_pca, to read instead of X.",
-    ),
-    _option(
-        "key",
-        "--key",
-        "NAME",
-        "npz: the array to read; by default X, or the only one of two dimensions.",
-    ),
-    _option(
-        "transpose",
-        "--transpose",
-        "",
-        "mtx: whether the points are the columns of the file. By default the lengths of "
-        "``barcodes.tsv`` and ``features.tsv`` next to it decide; without these files, points are "
-        "rows.",
-        bool,
-    ),
-    _option(
-        "header",
-        "--header",
-        "",
-        "csv, tsv: whether the first line holds names; by default detected.",
-        bool,
-    ),
-    _option(
-        "delimiter",
-        "--delimiter",
-        "CHARACTER",
-        "csv, tsv: the character between cells, such as ';' or tab.",
-    ),
+    _option("use_rep", "--use-rep", "NAME",
+            "h5ad: an entry of ``obsm``, such as X_pca, to read instead of X."),
+    _option("key", "--key", "NAME",
+            "npz: the array to read; by default X, or the only one of two dimensions."),
+    _option("transpose", "--transpose", "",
+            "mtx: whether the points are the columns of the file. By default the lengths of "
+            "``barcodes.tsv`` and ``features.tsv`` next to it decide; without these files, points "
+            "are rows.", bool),
+    _option("header", "--header", "",
+            "csv, tsv: whether the first line holds names; by default detected.", bool),
+    _option("delimiter", "--delimiter", "CHARACTER",
+            "csv, tsv: the character between cells, such as ';' or tab."),
     _option("decimal", "--decimal", "CHARACTER", "csv, tsv: the decimal point, such as ','."),
 )
-# By name, in order; the second those of maps.
+_MAP_OPTIONS = (
+    _option("columns", "--columns", "NAME,…",
+            "Columns of the coordinates, such as umap_1,umap_2; by default detected.", tuple),
+    _option("id_column", "--id", "COLUMN",
+            "Column of the point IDs; by default one called id, cell, barcode or index."),
+    _option("key", "--key", "NAME",
+            "npz: the array; h5ad: the entry of ``obsm``, such as X_umap."),
+    _format(MAPS),
+    *_OPTIONS[-3:],  # of text
+)
+# fmt: on
 READ_OPTIONS: dict[str, Parameter] = {option.name: option for option in _OPTIONS}
-MAP_OPTIONS: dict[str, Parameter] = {
-    "columns": replace(
-        READ_OPTIONS["columns"],
-        doc="Columns of the coordinates, such as umap_1,umap_2; by default detected.",
-    ),
-    "id_column": replace(
-        READ_OPTIONS["id_column"],
-        doc="Column of the point IDs; by default one called id, cell, barcode or index.",
-    ),
-    "key": replace(
-        READ_OPTIONS["key"],
-        doc="npz: the array; h5ad: the entry of ``obsm``, such as X_umap.",
-    ),
-    "format": replace(
-        READ_OPTIONS["format"],
-        doc=f"File format, if the suffix does not tell it: {', '.join(MAPS)}.",
-        choices=MAPS,
-    ),
-    **{name: READ_OPTIONS[name] for name in ("header", "delimiter", "decimal")},
-}
+MAP_OPTIONS: dict[str, Parameter] = {option.name: option for option in _MAP_OPTIONS}
 
 ReadOptions.__doc__ = f"""{ReadOptions.__doc__}
 

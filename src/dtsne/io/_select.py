@@ -184,17 +184,16 @@ def _check_finite(X: Matrix, names: Sequence[str], source: Source) -> None:
     """Reject numbers that are missing or infinite, with the place of the first."""
     if is_sparse(X):
         bad = np.flatnonzero(~np.isfinite(X.data))
-        counts = np.bincount(X.indices[bad], minlength=len(names))
+        columns = X.indices[bad]
+        rows = np.searchsorted(X.indptr, bad, side="right") - 1
+        counts = np.bincount(columns, minlength=len(names))
     else:
-        counts = np.array([len(X) - np.isfinite(column).sum() for column in X.T])
+        dense = np.asarray(X)
+        counts = np.array([len(dense) - np.isfinite(column).sum() for column in dense.T])
     if not counts.any():
         return
     worst = int(counts.argmax())
-    if is_sparse(X):
-        first = bad[X.indices[bad] == worst][0]
-        row = int(np.searchsorted(X.indptr, first, side="right")) - 1
-    else:
-        row = int(np.isfinite(X[:, worst]).argmin())
+    first = rows[columns == worst][0] if is_sparse(X) else np.isfinite(dense[:, worst]).argmin()
     n_columns = int((counts > 0).sum())
     among = f", in {n_columns:,} columns, most in this" if n_columns > 1 else ""
     raise TableError(
@@ -202,7 +201,7 @@ def _check_finite(X: Matrix, names: Sequence[str], source: Source) -> None:
         f"({counts[worst]:,} of {X.shape[0]:,})",
         f"leave such columns out with {setting('exclude')}, or drop or fill such rows in the file",
         column=names[worst],
-        place=source.locate(row),
+        place=source.locate(int(first)),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -16,15 +16,14 @@ if TYPE_CHECKING:
     from typing import TypeGuard
 
     from numpy.typing import NDArray
-    from scipy.sparse import csr_matrix
 
-    from dtsne.runtime._typing import FloatArray
+    from dtsne.runtime._typing import FloatArray, HostArray, SparseMatrix
 
     # Text is kept as objects of str: one long text among many short ones would make numpy's own
     # type of text, whose cells are all equally wide, as large as the number of rows times it.
     TextArray: TypeAlias = NDArray[np.object_]
-    Field: TypeAlias = NDArray[Any]
-    Matrix: TypeAlias = FloatArray | csr_matrix
+    Field: TypeAlias = HostArray
+    Matrix: TypeAlias = FloatArray | SparseMatrix
 
 
 @dataclass(frozen=True, eq=False)  # eq: two arrays have no single truth value
@@ -120,12 +119,12 @@ def _kind(column: Field | None) -> str:
     return "-" if column is None else column.dtype.kind
 
 
-def is_sparse(X: Matrix) -> TypeGuard[csr_matrix]:
+def is_sparse(X: Matrix) -> TypeGuard[SparseMatrix]:
     """Whether a matrix is sparse, without importing scipy."""
     return hasattr(X, "indptr")
 
 
-def float_type(dtype: np.dtype[Any]) -> type[np.float32 | np.float64]:
+def float_type(dtype: np.dtype[np.generic]) -> type[np.float32 | np.float64]:
     """Return float32 where that holds all digits of a type."""
     return np.float32 if dtype.itemsize <= (4 if dtype.kind == "f" else 2) else np.float64
 

@@ -11,14 +11,11 @@ from dtsne.runtime._errors import DataError, ParameterError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import ArrayLike
-    from scipy.sparse import sparray, spmatrix
-
     from dtsne.io._table import Matrix
-    from dtsne.runtime._typing import FloatArray
+    from dtsne.runtime._typing import FloatArray, MatrixLike, SparseMatrix
 
 
-def log1p(X: ArrayLike | spmatrix | sparray) -> Matrix:
+def log1p(X: MatrixLike) -> Matrix:
     """Return log(1 + X), the usual transform of counts.
 
     Parameters
@@ -39,7 +36,7 @@ def log1p(X: ArrayLike | spmatrix | sparray) -> Matrix:
     return _transformed(X, _log1p)
 
 
-def arcsinh(X: ArrayLike | spmatrix | sparray, cofactor: float = 5.0) -> Matrix:
+def arcsinh(X: MatrixLike, cofactor: float = 5.0) -> Matrix:
     """Return arcsinh(X / cofactor), the usual transform of intensities in cytometry.
 
     Parameters
@@ -75,16 +72,15 @@ def _log1p(values: FloatArray) -> FloatArray:
     return np.log1p(values)
 
 
-def _transformed(
-    X: ArrayLike | spmatrix | sparray, transform: Callable[[FloatArray], FloatArray]
-) -> Matrix:
+def _transformed(X: MatrixLike, transform: Callable[[FloatArray], FloatArray]) -> Matrix:
     """Transform the values; as 0 stays 0, of a sparse matrix only those that are stored."""
     if not hasattr(X, "tocsr"):
         return transform(_floats(np.asarray(X)))
     matrix = X.tocsr(copy=True)
     matrix.sum_duplicates()  # f(a) + f(b) is not f(a + b)
     parts = (transform(_floats(matrix.data)), matrix.indices, matrix.indptr)
-    return type(matrix)(parts, shape=matrix.shape)
+    transformed: SparseMatrix = type(matrix)(parts, shape=matrix.shape)
+    return transformed
 
 
 def _floats(values: FloatArray) -> FloatArray:

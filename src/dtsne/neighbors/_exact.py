@@ -1,8 +1,8 @@
-"""Exact nearest neighbours, by direct differences in float64.
+"""Exact nearest neighbours, by direct differences in float64, or by any distance.
 
 Differences rather than the expansion |a|² + |b|² − 2ab, which loses all digits of a small distance
 between points far from the origin: σ, and with it the size of everything in the map, comes from
-these distances, and copies of a point have to lie at exactly 0.
+these distances, and duplicates of a point must lie at exactly 0.
 """
 
 from __future__ import annotations
@@ -11,21 +11,64 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dtsne.data._distances import as_kernel_input, joined, nearest_in_matrix
+from dtsne.neighbors._base import NeighborIndex, Neighbors, check_number
 from dtsne.runtime._jit import compiled
-from dtsne.runtime._threads import for_rows
+from dtsne.runtime._threads import ONE_THREAD
 
 if TYPE_CHECKING:
-    from dtsne.runtime._typing import FloatArray, IntArray
+    from dtsne.data._distances import PairwiseData
+    from dtsne.data._points import Points
+    from dtsne.runtime._threads import Threads
+    from dtsne.runtime._typing import AnyArray, FloatArray, IntArray
 
 # Queries that share a pass over the points, and points that stay in the cache for it.
 _QUERIES_PER_BLOCK = 8
 _POINTS_PER_TILE = 128
-# The same distance, summed in another order.
-_ROUNDING = 1e-12
+
+
+class ExactIndex(NeighborIndex):
+    """Compares all points with coordinates."""
+
+    def __init__(self, data: Points, threads: Threads) -> None:
+        self._points = as_kernel_input(data.coordinates)
+        self._threads = threads
+
+    def neighbors(self, k: int) -> Neighbors:
+        """See :class:`NeighborIndex`."""
+        return Neighbors(*nearest_neighbors(self._points, k, threads=self._threads), 1.0)
+
+    def query(self, new: AnyArray, k: int) -> Neighbors:
+        """See :class:`NeighborIndex`."""
+        return Neighbors(*nearest_to_new(self._points, new, k, threads=self._threads), 1.0)
+
+
+class PairwiseIndex(NeighborIndex):
+    """Looks at all distances of data that has them by pairs."""
+
+    def __init__(self, data: PairwiseData, threads: Threads) -> None:
+        self._data, self._threads = data, threads
+
+    def neighbors(self, k: int) -> Neighbors:
+        """See :class:`NeighborIndex`."""
+        check_number(k, self._data.max_neighbors)
+        rows = np.arange(len(self._data))
+        return Neighbors(*self._data.nearest(rows, k, self._threads), 1.0)
+
+    def query(self, new: AnyArray, k: int) -> Neighbors:
+        """See :class:`NeighborIndex`."""
+        check_number(k, len(self._data))
+        rows = as_kernel_input(new)
+
+        def search(part: IntArray) -> tuple[IntArray, FloatArray]:
+            return nearest_in_matrix(self._data.from_new(rows[part]), k)
+
+        parts = self._data.by_blocks(search, np.arange(len(rows)), len(self._data), self._threads)
+        return Neighbors(*joined(parts), 1.0)
 
 
 def nearest_neighbors(
-    X: FloatArray, k: int, *, queries: IntArray | None = None
+    X: FloatArray, k: int, *, queries: IntArray | None = None, threads: Threads = ONE_THREAD
 ) -> tuple[IntArray, FloatArray]:
     """Find the k nearest other points of each row.
 
@@ -36,107 +79,120 @@ def nearest_neighbors(
         At most n − 1.
     queries : ndarray of int, optional
         The rows whose neighbours are wanted; all of them by default.
+    threads : Threads
 
     Returns
     -------
     indices : ndarray of int32, shape (len(queries), k)
     distances : ndarray of float64, shape (len(queries), k)
-        Sorted by distance, then by index, so that ties and copies have one order. A row is not its
-        own neighbour; its copies are.
+        Sorted by distance, then by index, so that ties and duplicates have one order. A row is not
+        its own neighbour; its duplicates are.
     """
-    X = _as_kernel_input(X)
-    n = len(X)
-    if not 1 <= k <= n - 1:
-        raise ValueError(f"k={k} neighbours asked of {n} points; it has to be from 1 to {n - 1}.")
-    rows = np.arange(n) if queries is None else np.asarray(queries)
-    indices = np.empty((len(rows), k), np.int32)
-    squared = np.empty((len(rows), k), np.float64)
-    n_blocks = -(-len(rows) // _QUERIES_PER_BLOCK)
-    for_rows(_search, n_blocks, X, rows.astype(np.int64), indices, squared, least=1)
+    X = as_kernel_input(X)
+    check_number(k, len(X) - 1)
+    if queries is None:
+        return _search_all(X, X, np.arange(len(X)), k, threads)
+    rows = np.asarray(queries, np.int64)
+    return _search_all(X, X[rows], rows, k, threads)
+
+
+def nearest_to_new(
+    X: FloatArray, new: AnyArray, k: int, *, threads: Threads = ONE_THREAD
+) -> tuple[IntArray, FloatArray]:
+    """Find the k nearest points of each new one; see `nearest_neighbors`."""
+    X = as_kernel_input(X)
+    check_number(k, len(X))
+    return _search_all(X, as_kernel_input(new), np.full(len(new), -1), k, threads)
+
+
+def _search_all(
+    X: FloatArray, queries: FloatArray, own: IntArray, k: int, threads: Threads
+) -> tuple[IntArray, FloatArray]:
+    indices = np.empty((len(queries), k), np.int32)
+    squared = np.empty((len(queries), k), np.float64)
+    n_blocks = -(-len(queries) // _QUERIES_PER_BLOCK)
+    threads.for_rows(_search, n_blocks, X, queries, own, indices, squared, min_rows=1)
     return indices, np.sqrt(squared)
 
 
-def nearest_in_matrix(
-    distances: FloatArray, k: int, *, queries: IntArray | None = None
+def nearest_in_cells(
+    points: FloatArray,
+    order: IntArray,
+    starts: IntArray,
+    visited: IntArray,
+    new: FloatArray,
+    k: int,
+    threads: Threads,
 ) -> tuple[IntArray, FloatArray]:
-    """Find the k nearest others of each row of a matrix of distances; see `nearest_neighbors`.
+    """Find the k nearest of each new point in the cells that it visits.
 
-    With queries, the rows are those of these points alone.
+    Parameters
+    ----------
+    points : ndarray of shape (n, d)
+        In the order of their cells.
+    order : ndarray of shape (n,)
+        The index of each point.
+    starts : ndarray of shape (n_cells + 1,)
+        Where each cell begins.
+    visited : ndarray of shape (m, n_visited)
+    new : ndarray of shape (m, d)
+    k : int
+    threads : Threads
+
+    Returns
+    -------
+    indices, distances : ndarray of shape (m, k)
+        As from `nearest_neighbors`; where there are too few points, the rest is at infinity.
     """
-    rows = np.arange(len(distances)) if queries is None else queries
-    indices = np.empty((len(rows), k), np.int32)
-    for i, (itself, row) in enumerate(zip(rows, distances, strict=True)):
-        # The point itself, at 0, is among the k + 1 nearest, or as near as the last of them.
-        near = np.flatnonzero(row <= np.partition(row, k)[k])
-        near = near[near != itself]
-        indices[i] = near[np.argsort(row[near], kind="stable")[:k]]
-    return indices, np.take_along_axis(distances, indices, axis=1)
-
-
-def share_found(true: FloatArray, found: FloatArray) -> float:
-    """Share of the true neighbours among those found, from the distances of both, sorted.
-
-    By distance: of neighbours equally far, as those of whole numbers are, any will do.
-    """
-    return float((found <= true[:, -1:] * (1 + _ROUNDING)).mean())
-
-
-def pairwise_squared_distances(X: FloatArray) -> FloatArray:
-    """All n × n squared distances, symmetric to the last bit."""
-    squared = np.empty((len(X), len(X)))
-    for_rows(_fill_pairwise, len(X), _as_kernel_input(X), squared)
-    return squared
-
-
-def sort_by_distance_then_index(distances: FloatArray, indices: IntArray) -> None:
-    """Sort each row in place, from near to far."""
-    order = np.lexsort((indices, distances), axis=-1)
-    distances[:] = np.take_along_axis(distances, order, axis=1)
-    indices[:] = np.take_along_axis(indices, order, axis=1)
-
-
-def _as_kernel_input(X: FloatArray) -> FloatArray:
-    # Writeable, though nothing is written: numba compiles anew for read-only arrays, which is what
-    # pandas and memory maps give.
-    return np.require(X, np.float64, ["C", "W"])
+    indices = np.empty((len(new), k), np.int32)
+    squared = np.empty((len(new), k), np.float64)
+    threads.for_rows(
+        _search_cells, len(new), points, order, starts, visited, as_kernel_input(new), indices,
+        squared, min_rows=16,
+    )  # fmt: skip
+    return indices, np.sqrt(squared)
 
 
 @compiled()
-def _fill_pairwise(begin, end, X, squared):  # type: ignore[no-untyped-def]
-    n, d = X.shape
-    for i in range(begin, end):
-        for j in range(n):
-            distance = 0.0
-            for f in range(d):
-                difference = X[i, f] - X[j, f]
-                distance += difference * difference
-            squared[i, j] = distance
-
-
-@compiled()
-def _search(begin, end, X, rows, indices, squared):  # type: ignore[no-untyped-def]
+def _search(begin, end, X, queries, own, indices, squared):  # type: ignore[no-untyped-def]
     n = X.shape[0]
     for block in range(begin, end):
         first = block * _QUERIES_PER_BLOCK
-        last = min(first + _QUERIES_PER_BLOCK, len(rows))
+        last = min(first + _QUERIES_PER_BLOCK, len(queries))
         squared[first:last] = np.inf
         indices[first:last] = n
         for tile in range(0, n, _POINTS_PER_TILE):
             tile_end = min(tile + _POINTS_PER_TILE, n)
             for q in range(first, last):
-                row = rows[q]
+                row = own[q]
                 for j in range(tile, tile_end):
                     if j == row:
                         continue
                     distance = 0.0
                     for f in range(X.shape[1]):
-                        difference = X[row, f] - X[j, f]
+                        difference = queries[q, f] - X[j, f]
                         distance += difference * difference
                     # Points come in order of index, so a tie with the farthest kept one is farther.
                     if distance < squared[q, 0]:
                         _replace_farthest(squared[q], indices[q], distance, j)
         for q in range(first, last):
             _sort_heap(squared[q], indices[q])
+
+
+@compiled()
+def _search_cells(begin, end, points, order, starts, visited, new, indices, squared):  # type: ignore[no-untyped-def]
+    for q in range(begin, end):
+        squared[q] = np.inf
+        indices[q] = len(points)
+        for cell in visited[q]:
+            for j in range(starts[cell], starts[cell + 1]):
+                distance = 0.0
+                for f in range(points.shape[1]):
+                    difference = new[q, f] - points[j, f]
+                    distance += difference * difference
+                if _is_farther(squared[q, 0], indices[q, 0], distance, order[j]):
+                    _replace_farthest(squared[q], indices[q], distance, order[j])
+        _sort_heap(squared[q], indices[q])
 
 
 @compiled(inline="always")

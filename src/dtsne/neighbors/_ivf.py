@@ -1,46 +1,44 @@
 """Nearest neighbours of many points, by inverted lists, with a measured recall.
 
-The points are divided into cells around k-means centres (FAISS), and the neighbours of all points
-of a cell are looked for together, in the cells nearest to it: that is a product of two matrices,
-which a processor does at its full speed, where a search for each point on its own is bound by
-memory. How many cells to look at follows from a sample of points whose true neighbours are known:
-the ranks of the cells that these lie in say which share of them any number of cells would find.
+The points are divided into cells around k-means centres, and the neighbours of all points of a cell
+are looked for together, in the cells nearest to it: that is a product of two matrices, which a
+processor does at its full speed, where a search for each point on its own is bound by memory. How
+many cells to look at follows from a sample of points whose true neighbours are known: the ranks of
+the cells that these lie in say which share of them any number of cells would find.
 """
 
 from __future__ import annotations
 
 import logging
-from contextlib import contextmanager
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dtsne.neighbors._exact import nearest_neighbors, share_found
+from dtsne.data._base import sample_rows
+from dtsne.data._distances import as_kernel_input
+from dtsne.neighbors._base import NeighborIndex, Neighbors, check_number
+from dtsne.neighbors._exact import nearest_in_cells, nearest_neighbors, nearest_to_new
+from dtsne.neighbors._kmeans import divide
+from dtsne.neighbors._recall import TrueNeighbors
 from dtsne.runtime._jit import compiled
-from dtsne.runtime._threads import for_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from dtsne.runtime._typing import FloatArray, IntArray
+    from dtsne.data._points import Points
+    from dtsne.runtime._threads import Threads
+    from dtsne.runtime._typing import AnyArray, FloatArray, IntArray
 
 _LOGGER = logging.getLogger(__name__)
 
-_N_SAMPLED = 500
 # Smaller cells fit the neighbourhoods more closely, and cost more to make; there are at least 4√n.
-_POINTS_PER_CELL, _MOST_CELLS = 64, 2**14
+_POINTS_PER_CELL, _MAX_CELLS = 64, 2**14
 # Two levels of cells take less time to make, but a fifth more of them to search.
-_CELLS_AT_ONCE = 2**12
-# Points that are assigned to their cells at once.
-_ASSIGNED_AT_ONCE = 4096
+_MAX_CELLS_AT_ONCE = 2**12
 # A neighbourhood of less than this share of the whole is too narrow for float32.
 _NARROW = 1e-5
-# k-means only has to be good enough for the cells to be compact: more points or rounds than these
-# gave the same recall for the same work.
-_POINTS_PER_CENTRE, _N_ROUNDS = 32, 5
 # Distances, in float32, that are computed at once; they should stay in the cache.
-_DISTANCES_AT_ONCE = 2**20
+_MAX_DISTANCES = 2**20
 # Selected beyond what is wanted, as float32 cannot tell neighbours of almost the same distance.
 _SPARE = 8
 # Every so many-th distance is looked at to guess how far the wanted ones reach; the guess is wide
@@ -50,57 +48,127 @@ _GUESS_EVERY, _GUESS_MARGIN = 16, 1.3
 _BLOCK = 16
 
 
-def approximate_neighbors(
-    X: FloatArray, k: int, *, recall: float
-) -> tuple[IntArray, FloatArray, float]:
-    """Find most of the k nearest others of each row.
+class IvfIndex(NeighborIndex):
+    """Looks in the cells nearest to a point, as many as it takes to find the wanted share."""
 
-    Returns
-    -------
-    indices, distances : ndarray of shape (n, k)
-        As from :func:`dtsne.neighbors._exact.nearest_neighbors`; distances are exact.
-    recall : float
-        Share of the true neighbours found, measured on a sample of rows.
-    """
-    n = len(X)
-    rows = np.sort(np.random.default_rng(0).choice(n, min(n, _N_SAMPLED), replace=False))
-    true, true_distances = nearest_neighbors(X, k, queries=rows)
-    # Neighbourhoods so narrow that float32 cannot tell their points apart are searched in float64.
-    narrow = true_distances[:, -1].min() < _NARROW * np.abs(X).max()
-    lists = _divide(X, np.float64 if narrow else np.float32)
-    n_cells = len(lists.centres)
-    n_visited = _cells_to_visit(lists, rows, true, recall)
-    indices = np.empty((n, k), np.int32)
-    distances = np.empty((n, k))
+    def __init__(
+        self,
+        data: Points,
+        threads: Threads,
+        *,
+        recall: float,
+        max_cells_at_once: int = _MAX_CELLS_AT_ONCE,
+    ) -> None:
+        self._wanted, self._threads, self._recall = recall, threads, math.nan
+        self._X = as_kernel_input(data.coordinates)
+        self._cells = _divide(self._X, threads, max_cells_at_once)
+        self._visits_of_new: dict[int, tuple[int, float]] = {}
 
-    def search(begin: int, end: int) -> None:
-        room = np.empty(2 * _DISTANCES_AT_ONCE, lists.single.dtype)
-        for cell in range(begin, end):
-            room = _search_cell(lists, cell, n_visited, room, indices, distances)
+    @property
+    def recall(self) -> float:
+        """See :class:`NeighborIndex`."""
+        return self._recall
 
-    while True:
-        for_rows(search, n_cells, least=4)
+    def neighbors(self, k: int) -> Neighbors:
+        """See :class:`NeighborIndex`."""
+        true = self._true_neighbors(k)
+        # Neighbourhoods so narrow that float32 cannot tell their points apart are searched in
+        # float64.
+        narrow = true.distances[:, -1].min() < _NARROW * np.abs(self._X).max()
+        rough = self._cells.points if narrow else self._cells.points.astype(np.float32)
+        cells = self._cells.of_row[true.rows]
+        ranks = _ranks(np.stack([self._cells.distances_from(cell) for cell in cells]))
+        n_cells = self._cells.number
+        n_visited = self._cells_to_visit(ranks, true)
+        while True:
+            indices, distances = self._search(rough, k, n_visited)
+            self._recall = true.share_found(distances[true.rows])
+            _LOGGER.info(
+                "neighbours: %d of %d cells, recall %.4f", n_visited, n_cells, self._recall
+            )
+            if self._recall >= self._wanted or n_visited == n_cells:
+                return Neighbors(indices, distances, self._recall)
+            n_visited = min(n_cells, int(1.5 * n_visited) + 1)
+
+    def query(self, new: AnyArray, k: int) -> Neighbors:
+        """See :class:`NeighborIndex`."""
+        from scipy.spatial.distance import cdist
+
+        check_number(k, len(self._X))
+        rows, cells = as_kernel_input(new), self._cells
+        n_visited, self._recall = self._cells_to_visit_from_new(k)
+        indices, distances = np.empty((len(rows), k), np.int32), np.empty((len(rows), k))
+        step = max(1, _MAX_DISTANCES // cells.number)
+        for first in range(0, len(rows), step):
+            part = slice(first, first + step)
+            to_centres = cdist(rows[part], cells.centres)
+            visited = np.argsort(to_centres, axis=1, kind="stable")[:, :n_visited]
+            indices[part], distances[part] = nearest_in_cells(
+                cells.points, cells.order, cells.starts, visited, rows[part], k, self._threads
+            )
+        short = np.flatnonzero(~np.isfinite(distances[:, -1]))
+        if len(short):
+            indices[short], distances[short] = nearest_to_new(
+                self._X, rows[short], k, threads=self._threads
+            )
+        return Neighbors(indices, distances, self._recall)
+
+    def _true_neighbors(self, k: int) -> TrueNeighbors:
+        rows = sample_rows(len(self._X))
+        found = nearest_neighbors(self._X, k, queries=rows, threads=self._threads)
+        return TrueNeighbors(rows, *found)
+
+    def _cells_to_visit(self, ranks: IntArray, true: TrueNeighbors) -> int:
+        """Fewest cells among which the wanted share of the true neighbours lie."""
+        ranks = np.take_along_axis(ranks, self._cells.of_row[true.indices], axis=1)
+        found = np.cumsum(np.bincount(ranks.ravel(), minlength=self._cells.number)) / ranks.size
+        return min(self._cells.number, 1 + int(np.searchsorted(found, self._wanted)))
+
+    def _cells_to_visit_from_new(self, k: int) -> tuple[int, float]:
+        """Return how many cells nearest to a point to visit, and the share found in them."""
+        from scipy.spatial.distance import cdist
+
+        if k not in self._visits_of_new:
+            true = self._true_neighbors(min(k, len(self._X) - 1))
+            ranks = _ranks(cdist(self._X[true.rows], self._cells.centres))
+            # The cell of a point itself may be the second nearest, by rounding.
+            n_visited = min(self._cells.number, max(2, self._cells_to_visit(ranks, true)))
+            reached = np.take_along_axis(ranks, self._cells.of_row[true.indices], axis=1)
+            self._visits_of_new[k] = n_visited, float((reached < n_visited).mean())
+        return self._visits_of_new[k]
+
+    def _search(self, rough: FloatArray, k: int, n_visited: int) -> tuple[IntArray, FloatArray]:
+        n = len(self._X)
+        indices, distances = np.empty((n, k), np.int32), np.empty((n, k))
+
+        def search(begin: int, end: int) -> None:
+            room = np.empty(2 * _MAX_DISTANCES, rough.dtype)
+            for cell in range(begin, end):
+                room = _search_cell(self._cells, rough, cell, n_visited, room, indices, distances)
+
+        self._threads.for_rows(search, self._cells.number, min_rows=4)
         # A point far from all others may find too few in the cells it looked at.
         short = np.flatnonzero(~np.isfinite(distances[:, -1]))
         if len(short):
-            indices[short], distances[short] = nearest_neighbors(X, k, queries=short)
-        measured = share_found(true_distances, distances[rows])
-        _LOGGER.info("neighbours: %d of %d cells, recall %.4f", n_visited, n_cells, measured)
-        if measured >= recall or n_visited == n_cells:
-            return indices, distances, measured
-        n_visited = min(n_cells, int(1.5 * n_visited) + 1)
+            indices[short], distances[short] = nearest_neighbors(
+                self._X, k, queries=short, threads=self._threads
+            )
+        return indices, distances
 
 
 @dataclass(frozen=True)
-class _Lists:
+class _Cells:
     """The points in order of their cells."""
 
     points: FloatArray  # (n, d), sorted
-    single: FloatArray  # the same in float32, if that is precise enough
-    order: IntArray  # the row of X that each is
+    order: IntArray  # the row that each is
     starts: IntArray
-    of_row: IntArray  # the cell of each row of X
+    of_row: IntArray  # the cell of each row
     centres: FloatArray
+
+    @property
+    def number(self) -> int:
+        return len(self.centres)
 
     def members(self, cell: int) -> slice:
         return slice(int(self.starts[cell]), int(self.starts[cell + 1]))
@@ -112,91 +180,28 @@ class _Lists:
         return squared
 
 
-def _divide(X: FloatArray, dtype: type) -> _Lists:
+def _divide(X: FloatArray, threads: Threads, max_cells_at_once: int) -> _Cells:
     n = len(X)
-    n_cells = max(int(4 * np.sqrt(n)), min(n // _POINTS_PER_CELL, _MOST_CELLS))
-    centres, of_row = _cells_around_centres(np.ascontiguousarray(X, dtype=np.float32), n_cells)
+    n_cells = max(int(4 * np.sqrt(n)), min(n // _POINTS_PER_CELL, _MAX_CELLS))
+    single = np.ascontiguousarray(X, dtype=np.float32)
+    centres, of_row = divide(single, n_cells, threads, max_cells_at_once)
     order = np.argsort(of_row, kind="stable")
     starts = np.zeros(len(centres) + 1, np.int64)
     np.cumsum(np.bincount(of_row, minlength=len(centres)), out=starts[1:])
-    points = X[order]
-    return _Lists(points, points.astype(dtype, copy=False), order, starts, of_row, centres)
+    return _Cells(X[order], order, starts, of_row, centres)
 
 
-def _cells_around_centres(single: FloatArray, n_cells: int) -> tuple[FloatArray, IntArray]:
-    """Divide points by k-means; where that makes many cells, into few first, then each of these.
-
-    All at once would compare every point with every centre, of which there are more for more
-    points; otherwise with about the square root of their number, twice.
-    """
-    if n_cells <= _CELLS_AT_ONCE:
-        k_means = _k_means(single, n_cells)
-        return np.asarray(k_means.centroids), _nearest_centres(k_means, single)
-    n = len(single)
-    coarse = _k_means(single, int(np.sqrt(n_cells)))
-    of_coarse = _nearest_centres(coarse, single)
-    sizes = np.bincount(of_coarse, minlength=len(coarse.centroids))
-    members = np.split(np.argsort(of_coarse, kind="stable"), np.cumsum(sizes)[:-1])
-    n_parts = np.maximum(1, np.round(n_cells * sizes / n).astype(np.int64))
-    first = np.concatenate([[0], np.cumsum(n_parts)])
-    centres = np.repeat(coarse.centroids, n_parts, axis=0)
-    of_row = np.empty(n, np.int64)
-    fine: dict[int, Any] = {}
-
-    def divide(begin: int, end: int) -> None:
-        for cell in range(begin, end):
-            if sizes[cell]:
-                fine[cell] = _k_means(single[members[cell]], int(n_parts[cell]))
-
-    for_rows(divide, len(members), least=1)
-    for cell, k_means in fine.items():
-        centres[first[cell] : first[cell + 1]] = k_means.centroids
-        of_row[members[cell]] = first[cell] + _nearest_centres(k_means, single[members[cell]])
-    return centres, of_row
-
-
-def _k_means(points: FloatArray, n_centres: int) -> Any:
-    """Return FAISS's k-means, trained on one thread: more would share sums in another way."""
-    import faiss
-
-    with _single_threaded_faiss():
-        k_means = faiss.Kmeans(
-            points.shape[1], n_centres, niter=_N_ROUNDS, seed=1,
-            max_points_per_centroid=_POINTS_PER_CENTRE,
-            min_points_per_centroid=1,  # otherwise FAISS prints a warning
-        )  # fmt: skip
-        k_means.train(points)
-    return k_means
-
-
-def _nearest_centres(k_means: Any, points: FloatArray) -> IntArray:
-    """Return the centre nearest to each point."""
-    nearest = np.empty(len(points), np.int64)
-
-    def assign(begin: int, end: int) -> None:
-        with _single_threaded_faiss():  # of this thread: OpenMP has a setting for each
-            for part in range(begin, end):
-                some = slice(part * _ASSIGNED_AT_ONCE, (part + 1) * _ASSIGNED_AT_ONCE)
-                nearest[some] = k_means.index.search(points[some], 1)[1].ravel()
-
-    for_rows(assign, -(-len(points) // _ASSIGNED_AT_ONCE), least=1)
-    return nearest
-
-
-def _cells_to_visit(lists: _Lists, rows: IntArray, true: IntArray, recall: float) -> int:
-    """Fewest cells among which the wanted share of the true neighbours lie."""
-    n_cells = len(lists.centres)
-    ranks = np.empty(true.shape, np.int64)
-    for i, row in enumerate(rows):
-        rank = np.empty(n_cells, np.int64)
-        rank[np.argsort(lists.distances_from(lists.of_row[row]))] = np.arange(n_cells)
-        ranks[i] = rank[lists.of_row[true[i]]]
-    found = np.cumsum(np.bincount(ranks.ravel(), minlength=n_cells)) / ranks.size
-    return 1 + int(np.searchsorted(found, recall))
+def _ranks(distances: FloatArray) -> IntArray:
+    """Return the place of each value in the order of its row."""
+    ranks = np.empty(distances.shape, np.int64)
+    places = np.broadcast_to(np.arange(distances.shape[1]), distances.shape)
+    np.put_along_axis(ranks, np.argsort(distances, axis=1, kind="stable"), places, axis=1)
+    return ranks
 
 
 def _search_cell(
-    lists: _Lists,
+    cells: _Cells,
+    rough: FloatArray,
     cell: int,
     n_visited: int,
     room: FloatArray,
@@ -207,31 +212,31 @@ def _search_cell(
 
     Memory that is asked for and given back at every cell would cost as much as the distances.
     """
-    own = lists.members(cell)
+    own = cells.members(cell)
     if own.start == own.stop:
         return room
-    visited = np.sort(np.argpartition(lists.distances_from(cell), n_visited - 1)[:n_visited])
-    at = _ranges(lists.starts[visited], lists.starts[visited + 1])
+    visited = np.sort(np.argpartition(cells.distances_from(cell), n_visited - 1)[:n_visited])
+    at = _ranges(cells.starts[visited], cells.starts[visited + 1])
     # Around the centre: what is squared is then of the size of the distances themselves.
-    centre = lists.centres[cell].astype(room.dtype)
-    candidates = _with_column(lists.single[at] - centre)
+    centre = cells.centres[cell].astype(room.dtype)
+    candidates = _with_column(rough[at] - centre)
     np.einsum("ij,ij->i", candidates[:, :-1], candidates[:, :-1], out=candidates[:, -1])
     n_wanted = min(indices.shape[1] + 1 + _SPARE, len(at))
     n_sampled = int(_GUESS_MARGIN * n_wanted / _GUESS_EVERY) + _SPARE
     n_sampled = min(n_sampled, (len(at) - 1) // _GUESS_EVERY)
-    step = max(1, _DISTANCES_AT_ONCE // len(at))
+    step = max(1, _MAX_DISTANCES // len(at))
     if step * len(at) > len(room):
         room = np.empty(step * len(at), room.dtype)
     for start in range(own.start, own.stop, step):
         members = np.arange(start, min(start + step, own.stop))
         # |b|² − 2 ab as one product: |a − b|² less |a|², which does not change the order.
-        queries = _with_column(-2.0 * (lists.single[members] - centre))
+        queries = _with_column(-2.0 * (rough[members] - centre))
         queries[:, -1] = 1.0
         squared = room[: len(members) * len(at)].reshape(len(members), len(at))
         np.matmul(queries, candidates.T, out=squared)
         guesses = np.partition(squared[:, ::_GUESS_EVERY], n_sampled, axis=1)[:, n_sampled].copy()
         _keep_nearest(
-            lists.points, lists.order, members, at, squared, guesses, n_wanted, indices, distances
+            cells.points, cells.order, members, at, squared, guesses, n_wanted, indices, distances
         )
     return room
 
@@ -331,15 +336,3 @@ def _up_to(values, bound, most):  # type: ignore[no-untyped-def]
                     within[found] = start + i
                     found += 1
     return within[:found]
-
-
-@contextmanager
-def _single_threaded_faiss() -> Iterator[None]:
-    import faiss
-
-    before = faiss.omp_get_max_threads()
-    faiss.omp_set_num_threads(1)
-    try:
-        yield
-    finally:
-        faiss.omp_set_num_threads(before)

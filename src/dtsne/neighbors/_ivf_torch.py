@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 # A program works on 64 points of a cell at once (_neighbor_batches), so that smaller cells than
 # these, which fit the neighbourhoods more closely, would leave half of its work for nothing.
-_POINTS_PER_CELL, _MOST_CELLS = 128, 2**14
+_POINTS_PER_CELL, _MAX_CELLS = 128, 2**14
 # As on the CPU: more points or rounds gave the same recall for the same work.
 _POINTS_PER_CENTRE, _N_ROUNDS = 32, 5
 # Sums of up to 2²² points of a cell then stay below 2⁶².
@@ -57,10 +57,10 @@ def one_cell(points: Tensor) -> Lists:
     """All points in one list, as they are."""
     n = len(points)
     return Lists(
-        _padded(points),
+        padded(points),
         torch.arange(n, dtype=torch.int32, device=points.device),
         torch.tensor([0, n], device=points.device),
-        _padded(points.mean(dim=0, dtype=torch.float64).float()[None]),
+        padded(points.mean(dim=0, dtype=torch.float64).float()[None]),
     )
 
 
@@ -78,13 +78,13 @@ def divide(points: Tensor, *, scratch: int) -> tuple[Lists, Tensor]:
     order = of_row.argsort(stable=True)
     starts = torch.zeros(n_cells + 1, dtype=torch.int64, device=points.device)
     starts[1:] = torch.bincount(of_row, minlength=n_cells).cumsum(0)
-    lists = Lists(_padded(points, order), order.int(), starts, _padded(centres + mean))
+    lists = Lists(padded(points, order), order.int(), starts, padded(centres + mean))
     return lists, of_row
 
 
 def number_of_cells(n: int) -> int:
     """Cells that so many points are divided into, at least 4√n."""
-    return min(n, max(int(4 * n**0.5), min(n // _POINTS_PER_CELL, _MOST_CELLS)))
+    return min(n, max(int(4 * n**0.5), min(n // _POINTS_PER_CELL, _MAX_CELLS)))
 
 
 def number_to_train(n: int) -> int:
@@ -130,7 +130,8 @@ def _from_centres(lists: Lists, cells: Tensor) -> Tensor:
     return squared.scatter_(1, cells[:, None], -torch.inf)
 
 
-def _padded(points: Tensor, order: Tensor | None = None) -> Tensor:
+def padded(points: Tensor, order: Tensor | None = None) -> Tensor:
+    """Return points, perhaps in another order, with columns of zeros as the kernels need them."""
     n, d = points.shape
     width = padded_width(d)
     if order is None and width == d:

@@ -64,20 +64,25 @@ def unpack(keys: Tensor) -> tuple[Tensor, Tensor]:
     return keys.int(), distances
 
 
-def nearest_of_all(lists: Lists, rows: Tensor, k: int, *, scratch: int) -> tuple[Tensor, Tensor]:
-    """Compare some points with all others: exact whatever the data is, for few points."""
+def nearest_of_all(
+    lists: Lists, rows: Tensor, k: int, *, scratch: int, n_candidates: int | None = None
+) -> tuple[Tensor, Tensor]:
+    """Compare some points with all others, or the first: exact whatever the data is."""
     indices = torch.empty((len(rows), k), dtype=torch.int32, device=rows.device)
     distances = torch.empty((len(rows), k), dtype=torch.float32, device=rows.device)
-    for part, keys in keys_of_all(lists, rows, scratch=scratch):
+    for part, keys in keys_of_all(lists, rows, scratch=scratch, n_candidates=n_candidates):
         # No two keys are equal, so that there is one answer.
         nearest = keys.topk(k, largest=False, sorted=True).values
         indices[part], distances[part] = unpack(nearest)
     return indices, distances
 
 
-def keys_of_all(lists: Lists, rows: Tensor, *, scratch: int) -> Iterator[tuple[slice, Tensor]]:
+def keys_of_all(
+    lists: Lists, rows: Tensor, *, scratch: int, n_candidates: int | None = None
+) -> Iterator[tuple[slice, Tensor]]:
     """Yield the keys of all points, from some of the rows at a time: which, and (r, n) of them."""
     n, width = lists.points.shape
+    n = n if n_candidates is None else n_candidates
     everyone = torch.arange(n, dtype=torch.int32, device=rows.device)
     # In plain PyTorch the differences are in memory, in float64, and their squares.
     bytes_per_row = 8 * n * (2 if runs_triton(lists.points) else 2 + 2 * width)

@@ -3,7 +3,7 @@
 Both are one search. Points lie in lists (one for all, or one for each cell of a k-means), and all
 points of a list are compared with those of some lists together, by a product of two matrices. Of
 every row of it only the smallest values are kept; on a GPU the matrix never is in memory
-(`_neighbors_triton`). Exact distances of these few give the result, and rows for which the rounding
+(`_search_triton`). Exact distances of these few give the result, and rows for which the rounding
 of the product may have hidden a neighbour are compared with all points directly.
 
 Twin of :mod:`dtsne.neighbors._exact` and :mod:`dtsne.neighbors._ivf`.
@@ -12,39 +12,46 @@ Twin of :mod:`dtsne.neighbors._exact` and :mod:`dtsne.neighbors._ivf`.
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import torch
 
+from dtsne.data._base import MAX_SAMPLED_ROWS
+from dtsne.data._points_torch import DevicePoints
+from dtsne.neighbors._base import RECALL, HostNeighbors, NeighborIndex, Neighbors, check_number
 from dtsne.neighbors._ivf_torch import (
     cells_to_visit,
     divide,
     nearest_cells,
     number_to_train,
     one_cell,
+    padded,
     padded_width,
     spread_out,
 )
 from dtsne.neighbors._keys_torch import NO_KEY, keys_of, nearest_of_all, surely_nearest, unpack
-from dtsne.runtime._devices import free_memory, on_its_device
+from dtsne.neighbors._recall import share_found
+from dtsne.runtime._devices import free_memory, on_its_device, working_on
 from dtsne.runtime._triton import runs_triton
 
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from dtsne.data._base import Data
     from dtsne.neighbors._ivf_torch import Lists
+    from dtsne.runtime._threads import Threads
+    from dtsne.runtime._typing import AnyArray
 
 _LOGGER = logging.getLogger(__name__)
 
 # All pairs of so many are some 40·10⁹, a few tenths of a second; making cells, choosing among them
 # and measuring the recall takes as long.
-_MAX_EXACT = 200_000
-# Rows whose true neighbours are found to measure the recall.
-_N_SAMPLED = 500
+MAX_EXACT = 200_000
 # Bytes that intermediate results may take at a time, and the share of what is free. The rows of a
 # GiB keep a large GPU busy; how many are worked on at once changes no result.
-_SCRATCH, _LEAST_SCRATCH, _FREE_SHARE = 2**31, 2**26, 1 / 8
+_MAX_SCRATCH, _MIN_SCRATCH, _FREE_SHARE = 2**31, 2**26, 1 / 8
 # Selected beyond what is wanted by the products in plain PyTorch, as they cannot tell neighbours of
 # almost the same distance: a share of k, and a few.
 _SPARE_SHARE, _SPARE = 8, 8
@@ -52,33 +59,91 @@ _SPARE_SHARE, _SPARE = 8, 8
 _LOW_BITS = 2**13 - 1
 
 
+def device_index(
+    data: Data, threads: Threads, *, max_exact: int | None, recall: float
+) -> NeighborIndex:
+    """Return the index for data of a device."""
+    if isinstance(data, DevicePoints):
+        most = MAX_EXACT if max_exact is None else max_exact
+        return TorchIndex(data, recall=recall, max_exact=most)
+    assert data.device is not None
+    index = NeighborIndex.build(data.to_host(), threads=threads, max_exact=max_exact, recall=recall)
+    return HostIndex(index, data.device)
+
+
+class TorchIndex(NeighborIndex):
+    """Searches on the device: exact, and beyond some number of points by inverted lists."""
+
+    def __init__(
+        self, data: DevicePoints, *, recall: float = RECALL, max_exact: int = MAX_EXACT
+    ) -> None:
+        self._points, self._wanted, self._max_exact = data.coordinates, recall, max_exact
+        self._recall = 1.0
+
+    @property
+    def recall(self) -> float:
+        """See :class:`NeighborIndex`."""
+        return self._recall
+
+    def neighbors(self, k: int) -> Neighbors:
+        """See :class:`NeighborIndex`."""
+        found = nearest(self._points, k, recall=self._wanted, max_exact=self._max_exact)
+        self._recall = found[2]
+        return Neighbors(*found)
+
+    def query(self, new: AnyArray, k: int) -> Neighbors:
+        """See :class:`NeighborIndex`."""
+        check_number(k, len(self._points))
+        rows = torch.as_tensor(new, dtype=torch.float32, device=self._points.device)
+        with working_on(self._points.device):
+            return Neighbors(*nearest_to_new(one_cell(self._points), rows, k), 1.0)
+
+
+class HostIndex(NeighborIndex):
+    """Searches on the host, and brings what it finds to a device."""
+
+    def __init__(self, index: NeighborIndex, device: torch.device) -> None:
+        self._index, self._device = index, device
+
+    @property
+    def recall(self) -> float:
+        """See :class:`NeighborIndex`."""
+        return self._index.recall
+
+    def neighbors(self, k: int) -> Neighbors:
+        """See :class:`NeighborIndex`."""
+        return self._on_device(self._index.neighbors(k))
+
+    def query(self, new: AnyArray, k: int) -> Neighbors:
+        """See :class:`NeighborIndex`."""
+        return self._on_device(self._index.query(new, k))
+
+    def neighbors_on_host(self, k: int) -> HostNeighbors:
+        """See :class:`NeighborIndex`."""
+        return self._index.neighbors_on_host(k)
+
+    def _on_device(self, found: Neighbors) -> Neighbors:
+        return Neighbors(
+            torch.as_tensor(found.indices, dtype=torch.int32, device=self._device),
+            torch.as_tensor(found.distances, dtype=torch.float32, device=self._device),
+            found.recall,
+        )
+
+
 @on_its_device  # as a report asks for neighbours outside of a fit
-def nearest(points: Tensor, k: int, *, recall: float = 0.99) -> tuple[Tensor, Tensor, float]:
-    """Find the k nearest other points of each row, or most of them where there are many points.
+def nearest(
+    points: Tensor, k: int, *, recall: float = RECALL, max_exact: int = MAX_EXACT
+) -> tuple[Tensor, Tensor, float]:
+    """Find the k nearest other points of each row, or most of them beyond `max_exact` points.
 
-    Parameters
-    ----------
-    points : Tensor of float32, shape (n, d)
-    k : int
-        At most n − 1.
-    recall : float
-        Share of the true neighbours to find, where not all are.
-
-    Returns
-    -------
-    indices : Tensor of int32, shape (n, k)
-    distances : Tensor of float32, shape (n, k)
-        Sorted by distance, then by index. A row is not its own neighbour; its copies are.
-    recall : float
-        Share of the true neighbours found: 1 if the search is exact, else measured on a sample.
+    See :class:`dtsne.neighbors._base.NeighborIndex`; points are in float32, and k at most n − 1.
     """
     n = len(points)
-    if not 1 <= k <= n - 1:
-        raise ValueError(f"k={k} neighbours asked of {n} points; it has to be from 1 to {n - 1}.")
+    check_number(k, n - 1)
     indices = torch.empty((n, k), dtype=torch.int32, device=points.device)
     distances = torch.empty((n, k), dtype=torch.float32, device=points.device)
     scratch = scratch_of(free_memory(points.device))
-    if n > _MAX_EXACT:
+    if n > max_exact:
         found = _search_lists(points, recall, indices, distances, scratch)
         if found is not None:
             return indices, distances, found
@@ -87,11 +152,25 @@ def nearest(points: Tensor, k: int, *, recall: float = 0.99) -> tuple[Tensor, Te
     return indices, distances, 1.0
 
 
+def nearest_to_new(lists: Lists, new: Tensor, k: int) -> tuple[Tensor, Tensor]:
+    """Compare new points with all of the lists."""
+    n, m = len(lists.points), len(new)
+    # The new ones lie behind the others, where no candidate is.
+    both = replace(
+        lists,
+        points=torch.cat((lists.points, padded(new))),
+        order=torch.arange(n + m, dtype=torch.int32, device=new.device),
+    )
+    rows = torch.arange(n, n + m, device=new.device)
+    scratch = scratch_of(free_memory(new.device))
+    return nearest_of_all(both, rows, k, scratch=scratch, n_candidates=n)
+
+
 def scratch_of(free: int | None) -> int:
     """Bytes that intermediate results may take where so many are free, if that is known."""
     if free is None:
-        return _SCRATCH
-    return min(_SCRATCH, max(_LEAST_SCRATCH, int(_FREE_SHARE * free)))
+        return _MAX_SCRATCH
+    return min(_MAX_SCRATCH, max(_MIN_SCRATCH, int(_FREE_SHARE * free)))
 
 
 def peak_bytes(n: int, d: int, k: int, free: int | None = None) -> int:
@@ -99,7 +178,7 @@ def peak_bytes(n: int, d: int, k: int, free: int | None = None) -> int:
     result = 8 * n * k
     # Points with columns of zeros; their order, cells and bounds.
     points = 4 * n * padded_width(d) + 64 * n
-    if n > _MAX_EXACT:
+    if n > MAX_EXACT:
         # Gathered in order of their cells, or some of them to find these.
         points += 4 * d * max(n, 3 * number_to_train(n))
     # Comparing all rows at once takes no more than that.
@@ -112,7 +191,7 @@ def _search_lists(
     points: Tensor, recall: float, indices: Tensor, distances: Tensor, scratch: int
 ) -> float | None:
     """Find most neighbours; return the share, or None if that is more work than to find all."""
-    rows = spread_out(len(points), min(len(points), _N_SAMPLED), points.device)
+    rows = spread_out(len(points), min(len(points), MAX_SAMPLED_ROWS), points.device)
     lists, of_row = divide(points, scratch=scratch)
     n_cells = len(lists.centres)
     positions = torch.empty_like(of_row)
@@ -122,7 +201,7 @@ def _search_lists(
     while n_visited <= n_cells // 2:
         visited = nearest_cells(lists, n_visited, scratch=scratch)
         _search(lists, visited, indices, distances, scratch)
-        measured = float((distances[rows] <= true_distances[:, -1:]).double().mean())
+        measured = share_found(true_distances, distances[rows])
         _LOGGER.info("neighbours: %d of %d cells, recall %.4f", n_visited, n_cells, measured)
         if measured >= recall:
             return measured

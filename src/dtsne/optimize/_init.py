@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtsne.runtime._arrays import copy_of, like, on_host, to_host
+from dtsne.runtime._arrays import like, on_host, to_host
 from dtsne.runtime._errors import ParameterError, setting
 from dtsne.runtime._logging import warn
 
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from dtsne.data._base import Data
-    from dtsne.runtime._typing import FloatArray, IntArray
+    from dtsne.runtime._threads import Threads
+    from dtsne.runtime._typing import FloatArray
 
 # The paper starts from principal components shrunk to this standard deviation.
 _PAPER_STD = 1e-4
@@ -57,9 +58,9 @@ def check_initialisation(init: ArrayLike, n: int, n_components: int) -> FloatArr
     return start
 
 
-def principal_start(data: Data, n_components: int, unit: float) -> Any | None:
+def principal_start(data: Data, n_components: int, unit: float, threads: Threads) -> Any | None:
     """Principal components in units of σ; None for data without coordinates."""
-    components = data.principal_axes(n_components)
+    components: Any = data.principal_axes(n_components, threads)
     if components is None:
         return None
     axes = components / unit
@@ -100,33 +101,6 @@ def shrink_as_paper(start: Any) -> Any:
     """Scale a start to the tiny size that the paper begins with."""
     centred = start[:, 0] - start[:, 0].mean()
     return start * (_PAPER_STD / (centred**2).mean() ** 0.5)
-
-
-def separate_copies(start: Any, scales: Any, perplexity: float) -> Any:
-    """Spread points that start on the same spot, as wide as a cluster of their number would be.
-
-    Left on one spot they would not only stay there, as nothing tells them apart: each pair of them
-    counts fully in Z, and takes its share from the repulsion of all others.
-    """
-    rows = _with_first_in_common(start)
-    if not len(rows):
-        return start
-    shared = to_host(start[rows])
-    _, group, sizes = np.unique(shared, axis=0, return_inverse=True, return_counts=True)
-    size = sizes[group.reshape(-1)]
-    width = np.where(size > 1, to_host(scales[rows]) * np.sqrt(size / perplexity), 0.0)
-    apart = copy_of(start)
-    apart[rows] = like(shared + width[:, np.newaxis] * _noise(start.shape)[rows], start)
-    return apart
-
-
-def _with_first_in_common(start: Any) -> IntArray:
-    """Rows whose first coordinate others have, too: all copies, and few besides."""
-    order = start[:, 0].argsort()
-    along = start[order, 0]
-    equal = along[1:] == along[:-1]
-    rows: IntArray = np.union1d(to_host(order[:-1][equal]), to_host(order[1:][equal]))
-    return rows
 
 
 def _noise(shape: tuple[int, int]) -> FloatArray:

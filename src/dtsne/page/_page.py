@@ -158,6 +158,7 @@ def write_page(
     See Also
     --------
     make_page : Makes a page for a notebook.
+    dtsne.DTSNE.explore : The page of a fitted model and its report.
 
     Examples
     --------

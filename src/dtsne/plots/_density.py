@@ -45,17 +45,17 @@ def radius_map(Y: ArrayLike, log_radius: ArrayLike, **options: Unpack[MapOptions
     Returns
     -------
     Axes
-        The axes with the map.
+        The map and the bar of radii.
 
     See Also
     --------
     residual_map : The same, coloured by the error of the radius in the map.
+    radius_plot : Radii in the map against radii in the data.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from dtsne.plots import radius_map
-    >>> ax = radius_map(np.eye(2), np.log([1.0, 2.0]))
+    >>> ax = radius_map([[0.0, 0.0], [1.0, 0.0]], [0.0, 0.7])
     """
 
     def ticks(low: float, high: float) -> dict[float, str]:
@@ -67,14 +67,15 @@ def radius_map(Y: ArrayLike, log_radius: ArrayLike, **options: Unpack[MapOptions
 def residual_map(Y: ArrayLike, residual: ArrayLike, **options: Unpack[MapOptions]) -> Axes:
     """Draw a map coloured by the error of its local radii.
 
+    Neighbourhoods that are drawn too tight are blue, those drawn too wide are red.
+
     Parameters
     ----------
     Y : array-like of shape (n, 2)
         The embedding.
     residual : array-like of shape (n,)
-        Log radius in the map minus log radius in the data, centred at 0: below 0, and blue, where a
-        neighbourhood is drawn too tight; above 0, and red, where it is drawn too wide. The bar is
-        labelled with factors.
+        Log radius in the map minus log radius in the data, centred at 0. The bar is labelled with
+        factors.
     **options
         Options of :func:`scatter_map`. The texts at the two ends of the bar, `value_ends`, are
         "drawn too tight" and "drawn too wide" by default.
@@ -82,7 +83,8 @@ def residual_map(Y: ArrayLike, residual: ArrayLike, **options: Unpack[MapOptions
     Returns
     -------
     Axes
-        The axes with the map.
+        The map, with the bar of factors next to it; ``ax.figure.axes[1]`` is the axes of that
+        bar.
 
     See Also
     --------
@@ -90,9 +92,8 @@ def residual_map(Y: ArrayLike, residual: ArrayLike, **options: Unpack[MapOptions
 
     Examples
     --------
-    >>> import numpy as np
     >>> from dtsne.plots import residual_map
-    >>> ax = residual_map(np.eye(2), [-0.1, 0.1])
+    >>> ax = residual_map([[0.0, 0.0], [1.0, 0.0]], [-0.1, 0.1])
     """
 
     def ticks(low: float, high: float) -> dict[float, str]:
@@ -149,7 +150,7 @@ def iso_radius_glyphs(
     Returns
     -------
     Axes
-        The axes with the map.
+        The map and the circles.
 
     See Also
     --------
@@ -157,9 +158,8 @@ def iso_radius_glyphs(
 
     Examples
     --------
-    >>> import numpy as np
     >>> from dtsne.plots import iso_radius_glyphs
-    >>> ax = iso_radius_glyphs(None, np.eye(2), [0.1, 0.2], unit=1.0)
+    >>> ax = iso_radius_glyphs(None, [[0.0, 0.0], [1.0, 0.0]], [0.1, 0.2], unit=1.0)
     """
     points = check_embedding(Y, n_components=2)
     radii = check_radii(radius, len(points), "radius") / check_unit(unit)

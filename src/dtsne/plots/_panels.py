@@ -91,9 +91,8 @@ def side_by_side(
 
     Examples
     --------
-    >>> import numpy as np
     >>> from dtsne.plots import side_by_side
-    >>> figure = side_by_side({"t-SNE": np.eye(3)[:, :2], "dtSNE": np.eye(3)[:, 1:]})
+    >>> figure = side_by_side({"t-SNE": [[0, 0], [1, 0]], "dtSNE": [[0, 0], [2, 1]]})
     """
     checked = check_maps(maps)
     if radius_ratios and labels is None:

@@ -67,7 +67,7 @@ def radius_plot(
     Returns
     -------
     Axes
-        The axes with the points.
+        The points, or hexagons, and the line.
 
     See Also
     --------
@@ -75,9 +75,8 @@ def radius_plot(
 
     Examples
     --------
-    >>> import numpy as np
     >>> from dtsne.plots import radius_plot
-    >>> ax = radius_plot(np.log([1.0, 2.0, 4.0]), np.log([1.0, 2.0, 3.0]))
+    >>> ax = radius_plot([0.0, 0.7, 1.4], [0.0, 0.6, 1.2])
     """
     data = check_values(log_radius_data, np.size(log_radius_data), "log_radius_data")
     map_ = check_values(log_radius_map, len(data), "log_radius_map")

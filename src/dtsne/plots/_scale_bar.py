@@ -42,14 +42,14 @@ def radius_unit(log_radius_data: ArrayLike, log_radius_map: ArrayLike) -> float:
 
     See Also
     --------
-    density_scale_bar : Draws it.
+    density_scale_bar : Draws a bar by it.
+    iso_radius_glyphs : Draws circles by it.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from dtsne.plots import radius_unit
-    >>> round(radius_unit(np.log([2.0, 4.0, 6.0]), np.log([1.0, 2.0, 3.0])), 3)
-    2.0
+    >>> round(radius_unit([0.0, 1.0, 2.0], [-1.0, 0.0, 1.0]), 2)  # e
+    2.72
     """
     data = check_values(log_radius_data, np.size(log_radius_data), "log_radius_data")
     map_ = check_values(log_radius_map, len(data), "log_radius_map")
@@ -94,7 +94,7 @@ def density_scale_bar(
     Returns
     -------
     Axes
-        The axes with the map.
+        The map and the bar.
 
     See Also
     --------
@@ -102,9 +102,8 @@ def density_scale_bar(
 
     Examples
     --------
-    >>> import numpy as np
     >>> from dtsne.plots import density_scale_bar, scatter_map
-    >>> ax = density_scale_bar(scatter_map(np.eye(2)), unit=2.0)
+    >>> ax = density_scale_bar(scatter_map([[0.0, 0.0], [1.0, 0.0]]), unit=2.0)
     """
     unit = check_unit(unit)
     ax = axes_or_new(ax, (6.0, 6.0))

@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 class PanelOptions(ColorOptions, total=False):
     """What panels have in common, as :func:`scatter_map` documents it."""
 
-    point_size: float | Literal["auto"]
-    alpha: float | Literal["auto"]
-    annotate: bool
+    random_state: int
     rasterize: bool | Literal["auto"]
     raster_scale: RasterScale
-    random_state: int
+    annotate: bool
+    point_size: float | Literal["auto"]
+    alpha: float | Literal["auto"]
 
 
 class MapOptions(PanelOptions, total=False):
@@ -149,9 +149,8 @@ def scatter_map(
 
     Examples
     --------
-    >>> import numpy as np
     >>> from dtsne.plots import scatter_map
-    >>> ax = scatter_map(np.eye(2), labels=["a", "b"])
+    >>> ax = scatter_map([[0.0, 0.0], [1.0, 0.0]], labels=["a", "b"])
     """
     points = check_embedding(Y, n_components=2)
     is_new, ax = ax is None, axes_or_new(ax, figsize)

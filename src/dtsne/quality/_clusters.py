@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dtsne.data._duplicates import SAME
 from dtsne.quality._inputs import Metric, check_labels, opened
-from dtsne.quality._search import SAME
 from dtsne.runtime._document import Table
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from dtsne._config import EUCLIDEAN_METRICS
 from dtsne.labels._groups import group_by
 from dtsne.runtime._arrays import is_tensor, namespace_of
 from dtsne.runtime._devices import device_for
-from dtsne.runtime._errors import DataError, DataTypeError, setting
+from dtsne.runtime._errors import DataError, DataTypeError
 from dtsne.runtime._parameters import Parameter
 from dtsne.runtime._threads import open_threads
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from dtsne._config import Device
     from dtsne.labels._groups import Groups, Labels
     from dtsne.runtime._threads import Threads
-    from dtsne.runtime._typing import AnyArray, IntArray
+    from dtsne.runtime._typing import AnyArray, IntArray, MatrixLike
 
 Metric: TypeAlias = Literal["euclidean", "cosine", "correlation"]
 RandomState: TypeAlias = int | np.random.Generator | None
@@ -100,7 +100,7 @@ def opened(
 
 
 def check_spaces(
-    X: ArrayLike, Y: ArrayLike, metric: str = "euclidean", device: Device = "cpu"
+    X: MatrixLike, Y: ArrayLike, metric: str = "euclidean", device: Device = "cpu"
 ) -> Spaces:
     """Return data and map as float64 arrays, or raise an error if they do not fit each other."""
     resolved = device_for(device, X=X, Y=Y)
@@ -110,9 +110,11 @@ def check_spaces(
     if len(data) < MIN_ROWS:
         raise DataError(f"{len(data)} points are too few to measure", f"pass at least {MIN_ROWS}")
     check_choice("metric", metric, EUCLIDEAN_METRICS)
-    if metric == "correlation":
-        data = data - namespace_of(data).mean(data, axis=1)[:, None]
-    return Spaces(data if metric == "euclidean" else _with_unit_rows(data), map_)
+    if metric != "euclidean":
+        from dtsne.data._prepare import with_centred_rows, with_unit_rows
+
+        data = with_unit_rows(with_centred_rows(data) if metric == "correlation" else data)
+    return Spaces(data, map_)
 
 
 def check_same_rows(n_data: int, n_map: int) -> None:
@@ -185,7 +187,7 @@ def clip_neighbors(
     return used, clipped
 
 
-def _check_points(values: ArrayLike, name: str, device: torch.device | None) -> AnyArray:
+def _check_points(values: MatrixLike, name: str, device: torch.device | None) -> AnyArray:
     from scipy.sparse import issparse
 
     if issparse(values):
@@ -213,13 +215,14 @@ def _check_points(values: ArrayLike, name: str, device: torch.device | None) -> 
     return points
 
 
-def _as_numbers(values: ArrayLike, name: str, device: torch.device | None) -> AnyArray:
+def _as_numbers(values: MatrixLike, name: str, device: torch.device | None) -> AnyArray:
     """Return an array, or a tensor on a device, in float64."""
     if device is not None and is_tensor(values):
-        from dtsne.data._prepare_torch import as_tensor
+        from dtsne.data._points_torch import as_tensor
 
-        raw = as_tensor(values).detach()
-        is_real = not raw.is_complex()
+        tensor = as_tensor(values).detach()
+        raw: AnyArray = tensor
+        is_real = not tensor.is_complex()
     else:
         raw = np.asarray(values)
         is_real = raw.dtype.kind in "biufO"
@@ -234,17 +237,4 @@ def _as_numbers(values: ArrayLike, name: str, device: torch.device | None) -> An
         import torch
 
         raw = torch.as_tensor(raw, dtype=torch.float64, device=device)
-    numbers: AnyArray = raw
-    return numbers
-
-
-def _with_unit_rows(points: AnyArray) -> AnyArray:
-    lengths = namespace_of(points).linalg.norm(points, axis=1, keepdims=True)
-    if not lengths.all():
-        raise DataError(
-            f"X has rows of zeros, or, for {setting('metric', 'correlation')}, of one value, "
-            "which have no direction",
-            f"drop them or use {setting('metric', 'euclidean')}",
-        )
-    scaled: AnyArray = points / lengths
-    return scaled
+    return raw

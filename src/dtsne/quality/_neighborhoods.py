@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dtsne.data._duplicates import SAME, duplicate_tolerance
 from dtsne.quality._inputs import check_integer, opened
 from dtsne.quality._search import (
-    SAME,
     Neighborhoods,
     data_neighbors,
     distances_between,
-    duplicate_tolerance,
     find_neighborhoods,
     map_neighbors,
 )

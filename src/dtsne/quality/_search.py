@@ -18,11 +18,6 @@ if TYPE_CHECKING:
 _MAX_TREE_DIMENSIONS = 8
 # Differences of coordinates that are held at once.
 _MAX_DIFFERENCES = 2**23
-# Of a typical length: points that are nearer differ by rounding alone, as duplicates do that went
-# through somebody's principal components in float32.
-SAME = 1e-6
-# Of all radii: larger ones may be those of a few points far out.
-_COMMON_SHARE = 0.95
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,10 +56,8 @@ def data_neighbors(
     """Find the k nearest other points of rows; see `dtsne.neighbors._exact`."""
     if isinstance(points, np.ndarray):
         from dtsne.neighbors._exact import nearest_neighbors
-        from dtsne.runtime._threads import limited_threads
 
-        with limited_threads(threads.number):
-            return nearest_neighbors(points, k, queries=queries)
+        return nearest_neighbors(points, k, queries=queries, threads=threads)
     from dtsne.quality import _quality_torch
 
     return _quality_torch.neighbors(points, k, queries)
@@ -104,12 +97,3 @@ def distances_between(points: AnyArray, rows: IntArray, others: IntArray) -> Flo
         squared = (ends - points[rows[part].astype(np.int64)][:, None]) ** 2
         found[part] = to_host(squared.sum(-1))
     return np.sqrt(found)
-
-
-def duplicate_tolerance(radii: FloatArray) -> float:
-    """Return the distance up to which points are duplicates, by the radii of all.
-
-    It is a small share of a typical radius, leaving out radii that are themselves rounding.
-    """
-    common = float(np.quantile(radii, _COMMON_SHARE))
-    return SAME * float(np.median(radii[radii >= SAME * common]))

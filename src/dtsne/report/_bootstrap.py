@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dtsne.data._duplicates import SAME
 from dtsne.quality._clusters import spread
-from dtsne.quality._search import SAME
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

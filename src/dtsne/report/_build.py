@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dtsne._config import OTHER_METRICS
 from dtsne.labels._groups import group_by
 from dtsne.quality._inputs import (
     RandomState,
@@ -24,6 +23,7 @@ from dtsne.report._points import MapMetadata, NeighborTables, tabulate_points
 from dtsne.report._report import Report
 from dtsne.report._sources import open_source, source_of
 from dtsne.runtime._arrays import to_host
+from dtsne.runtime._devices import device_for, working_on
 from dtsne.runtime._digest import fingerprint, same_data
 from dtsne.runtime._errors import DataError
 from dtsne.runtime._threads import open_threads
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from dtsne.labels._groups import Groups, Labels
     from dtsne.report._sources import Source
     from dtsne.runtime._threads import Threads
-    from dtsne.runtime._typing import IntArray
+    from dtsne.runtime._typing import IntArray, MatrixLike
 
 # Rows that the measures are taken around, half as many as in `evaluate`: a report looks at all
 # points besides. Trustworthiness compares each with all points; the values of a sample of this size
@@ -65,7 +65,7 @@ class ReportOptions:
 
 
 def report_of(
-    X: ArrayLike | None,
+    X: MatrixLike | None,
     Y: ArrayLike,
     *,
     labels: Labels | None = None,
@@ -147,7 +147,7 @@ def report_of_embedding(
     embedding: Embedding,
     labels: Labels | Groups | None = None,
     *,
-    X: ArrayLike | None = None,
+    X: MatrixLike | None = None,
     k: int | None = None,
     k_neighborhood: int = 15,
     max_rows: int = MAX_ROWS,
@@ -204,17 +204,16 @@ def report_of_embedding(
         source = source_of(
             data,
             to_host(embedding.coordinates).astype(float),
-            of_metric=artifacts.preparation.metric not in OTHER_METRICS,
-            lists=artifacts.lists if X is None else None,
-            n_searched=needed_neighbors(perplexity, len(data)),
+            artifacts.lists if X is None else None,
+            needed_neighbors(perplexity, len(data)),
         )
         return make_report(source, options, metadata, threads)
 
 
-def _prepare_again(X: ArrayLike, embedding: Embedding, device: Device) -> Data:
+def _prepare_again(X: MatrixLike, embedding: Embedding, device: Device) -> Data:
     """Prepare the data of the fit once more, in the same way."""
-    from dtsne._backend import backend_for
     from dtsne._embed import check_data
+    from dtsne.data._prepare import prepare
 
     artifacts = embedding.artifacts
     checked = check_data(X, artifacts.preparation.metric)
@@ -229,40 +228,37 @@ def _prepare_again(X: ArrayLike, embedding: Embedding, device: Device) -> Data:
             "columns",
             "pass the data that the embedding was fitted on",
         )
-    backend = backend_for(device, X)
-    with backend.session():
-        return backend.prepare(checked, **artifacts.preparation._asdict())
+    resolved = device_for(device, X=X)
+    with working_on(resolved):
+        return prepare(checked, **artifacts.preparation._asdict(), device=resolved)
 
 
 def make_report(
     source: Source, options: ReportOptions, metadata: MapMetadata, threads: Threads
 ) -> Report:
     """Make the report on checked data and its map."""
-    from dtsne.runtime._threads import limited_threads
-
     # All checks come before the long work.
     groups = None if options.labels is None else group_by(options.labels, source.n)
     rows = choose_rows(source.n, options.max_rows, options.random_state)
     numbers = {"k": options.k, "k_neighborhood": options.k_neighborhood}
-    counts, clipped = clip_neighbors(numbers, source.n, source.max_neighbors)
+    counts, clipped = clip_neighbors(numbers, source.n, source.data.max_neighbors)
     table = ratios = None
-    with limited_threads(threads.number):  # for what does not take threads yet
-        found = _search(source, metadata, counts, threads)
-        own = None if groups is None else shares_of_own(found, groups)
-        points = tabulate_points(found, metadata, source.spaces, groups, own, threads)
-        quality = measure(
-            source.spaces,
-            _around(rows, found, source, threads),
-            groups,
-            **counts,
-            random_state=options.random_state,
-            clipped=clipped,
-            threads=threads,
-        )
-        if groups is not None and own is not None:
-            table = tabulate_groups(groups, own, points, found, source, metadata.perplexity)
-            seed = int(np.random.default_rng(options.random_state).integers(2**62))
-            ratios = compare_groups(groups, table, source, options.n_bootstrap, seed)
+    found = _search(source, metadata, counts, threads)
+    own = None if groups is None else shares_of_own(found, groups)
+    points = tabulate_points(found, metadata, source.spaces, groups, own, threads)
+    quality = measure(
+        source.spaces,
+        _around(rows, found, source, threads),
+        groups,
+        **counts,
+        random_state=options.random_state,
+        clipped=clipped,
+        threads=threads,
+    )
+    if groups is not None and own is not None:
+        table = tabulate_groups(groups, own, points, found, source, metadata.perplexity)
+        seed = int(np.random.default_rng(options.random_state).integers(2**62))
+        ratios = compare_groups(groups, table, source, options.n_bootstrap, seed)
     return Report(
         points,
         groups=table,
@@ -281,7 +277,7 @@ def _search(
     n_wanted = max(counts["k"] + 1, counts["k_neighborhood"])
     if metadata.perplexity is not None:
         n_wanted = max(n_wanted, smallest_size(metadata.perplexity))
-    indices, distances, recall = source.search(min(n_wanted, source.max_neighbors))
+    indices, distances, recall = source.search(min(n_wanted, source.data.max_neighbors), threads)
     map_indices, _ = map_neighbors(source.spaces.map, counts["k_neighborhood"], threads)
     return NeighborTables(indices, distances, map_indices, recall, **counts)
 

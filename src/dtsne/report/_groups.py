@@ -61,7 +61,7 @@ def tabulate_groups(
     """Measure each group."""
     members, sizes = groups.members, groups.sizes
     unknown = np.full(len(members), np.nan)
-    in_data = unknown if source.data is None else spreads(source.data, members)
+    in_data = unknown if source.coordinates is None else spreads(source.coordinates, members)
     in_map = spreads(source.map, members, same=0.0)
     component_data = _largest_components(found.indices[:, : found.k_neighborhood], groups)
     component_map = _largest_components(found.map_indices, groups)
@@ -90,7 +90,7 @@ def compare_groups(
 ) -> RatioTable:
     """Compare the spreads of pairs of groups, with intervals."""
     widths = np.stack([table.spread_data, table.spread_map])
-    decisive = widths[1 if source.data is None else 0]
+    decisive = widths[1 if source.coordinates is None else 0]
     known = np.flatnonzero(np.isfinite(decisive) & np.isfinite(table.spread_map))
     pairs = _pairs(known, decisive, table)
     one, other = np.array(pairs, int).reshape(-1, 2).T
@@ -122,7 +122,7 @@ def _resampler(
     groups: Groups, source: Source, n_bootstrap: int, seed: int
 ) -> Callable[[int], FloatArray]:
     """Return what resamples the spreads of a group, in data and map: (2, n_bootstrap)."""
-    spaces = [space for space in (source.data, source.map) if space is not None]
+    spaces = [space for space in (source.coordinates, source.map) if space is not None]
 
     # The reference of all pairs stays, and so do all groups that are compared with each other.
     @lru_cache(_MAX_FOR_ALL_PAIRS)

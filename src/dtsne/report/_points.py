@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
+from dtsne.data._duplicates import duplicate_tolerance
 from dtsne.quality._neighborhoods import shares_kept
-from dtsne.quality._search import Neighborhoods, duplicate_tolerance, map_neighbors
+from dtsne.quality._search import Neighborhoods, map_neighbors
 from dtsne.report._islands import island_sizes, smallest_size
 from dtsne.report._tables import PointTable
 from dtsne.runtime._arrays import to_host
@@ -154,14 +155,9 @@ def _all_rows(found: NeighborTables) -> Neighborhoods:
 def _radii(map_: AnyArray, k: int, threads: Threads) -> FloatArray:
     if map_.shape[1] > _MAX_AXES:
         return map_neighbors(map_, k, threads)[1][:, -1]
-    if isinstance(map_, np.ndarray):
-        from dtsne.optimize._radii import neighbor_radii
+    from dtsne.optimize._radii import neighbor_radii
 
-        radii: FloatArray = neighbor_radii(map_, [k])[0]
-        return radii
-    from dtsne.optimize import _radii_torch
-
-    return to_host(_radii_torch.neighbor_radii(map_, [k])[0])
+    return to_host(neighbor_radii(map_, [k], threads)[0])
 
 
 def _small_for_perplexity(

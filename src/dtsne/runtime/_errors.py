@@ -107,7 +107,7 @@ class UserError(Exception):
 
     def __init__(self, reason: str, fix: str = "", *, in_python: str = "") -> None:
         super().__init__(reason, fix, in_python)
-        self.message = Message(reason, fix, in_python)
+        self.message: Message = Message(reason, fix, in_python)
 
     def text(self, face: Face = PYTHON) -> str:
         """Return the error in the words of an interface."""
@@ -222,7 +222,7 @@ class UserNotice(UserWarning):
 
     def __init__(self, reason: str, fix: str = "", *, in_python: str = "") -> None:
         super().__init__(reason, fix, in_python)
-        self.message = Message(reason, fix, in_python)
+        self.message: Message = Message(reason, fix, in_python)
 
     def text(self, face: Face = PYTHON) -> str:
         """Return the warning in the words of an interface."""

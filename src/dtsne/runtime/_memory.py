@@ -6,6 +6,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dtsne.runtime._errors import OutOfMemoryError
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -22,11 +24,10 @@ def check_memory(n_bytes: int, what: str, remedy: str) -> None:
         raise shortage(n_bytes, free, what, remedy)
 
 
-def shortage(n_bytes: float, free: int, what: str, remedy: str) -> MemoryError:
+def shortage(n_bytes: float, free: int, what: str, remedy: str) -> OutOfMemoryError:
     """Return the error for what does not fit."""
-    return MemoryError(
-        f"{what} needs {n_bytes / 2**30:.1f} GiB and {free / 2**30:.1f} GiB are free; {remedy}."
-    )
+    reason = f"{what} needs {n_bytes / 2**30:.1f} GiB and {free / 2**30:.1f} GiB are free"
+    return OutOfMemoryError(reason, remedy, needed=int(n_bytes), available=free)
 
 
 def available_memory(root: Path = Path("/")) -> int | None:

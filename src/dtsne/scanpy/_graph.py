@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from dtsne._config import Config
+    from dtsne.runtime._threads import Threads
     from dtsne.runtime._typing import FloatArray, IntArray
     from dtsne.scanpy._representation import Representation
 
@@ -112,7 +113,7 @@ def _checked(graph: Graph, data: Representation, config: Config) -> csr_array:
     from dtsne._config import EUCLIDEAN_METRICS
     from dtsne.data._base import needed_neighbors
     from dtsne.data._precomputed import graph_of
-    from dtsne.runtime._threads import limited_threads, resolve_n_jobs
+    from dtsne.runtime._threads import open_threads
 
     if config.metric not in EUCLIDEAN_METRICS:
         raise _poor(graph, f"is not used for {setting('metric', config.metric)}")
@@ -125,9 +126,9 @@ def _checked(graph: Graph, data: Representation, config: Config) -> csr_array:
     _check_number(graph, np.diff(neighbors.indptr), n_needed, config.perplexity)
     if config.metric in _ANGULAR:
         neighbors.data = np.sqrt(2.0 * neighbors.data)
-    with limited_threads(resolve_n_jobs(config.n_jobs)):
+    with open_threads(config.n_jobs) as threads:
         coordinates = _coordinates(data, config.metric)
-        recall = _compare(graph, neighbors, coordinates, n_needed, data.place)
+        recall = _compare(graph, neighbors, coordinates, n_needed, data.place, threads)
     if recall < config.neighbor_recall:
         raise _poor(
             graph,
@@ -153,7 +154,12 @@ def _poor(graph: Graph, reason: str, in_python: str = "") -> _PoorGraphError:
 
 
 def _compare(
-    graph: Graph, neighbors: csr_array, coordinates: FloatArray, n_needed: int, place: str
+    graph: Graph,
+    neighbors: csr_array,
+    coordinates: FloatArray,
+    n_needed: int,
+    place: str,
+    threads: Threads,
 ) -> float:
     """Return the share of the nearest neighbours that a graph has.
 
@@ -162,10 +168,11 @@ def _compare(
     DataError
         If its distances are not those of the coordinates.
     """
-    from dtsne.neighbors._exact import nearest_neighbors, share_found
+    from dtsne.data._base import sample_rows
+    from dtsne.neighbors._exact import nearest_neighbors
+    from dtsne.neighbors._recall import share_found
 
-    n = len(coordinates)
-    rows = np.sort(np.random.default_rng(0).choice(n, min(n, _MAX_SAMPLED), replace=False))
+    rows = sample_rows(len(coordinates), _MAX_SAMPLED)
     found = np.empty((len(rows), n_needed))
     for i, row in enumerate(rows):
         inside = slice(neighbors.indptr[row], neighbors.indptr[row + 1])
@@ -183,19 +190,17 @@ def _compare(
                 argument="neighbors_key",
             )
         found[i] = np.sort(true)[:n_needed]
-    _, nearest = nearest_neighbors(coordinates, n_needed, queries=rows)
+    _, nearest = nearest_neighbors(coordinates, n_needed, queries=rows, threads=threads)
     return share_found(nearest, found)
 
 
 def _coordinates(data: Representation, metric: str) -> FloatArray:
     """Return the points as the method sees them, between which distances are Euclidean."""
-    from dtsne.data._base import Points
     from dtsne.data._prepare import prepare
 
     X = data.X if hasattr(data.X, "toarray") else np.asarray(data.X, np.float64)
-    points = prepare(X, metric=metric, n_pcs=data.n_pcs)
-    assert isinstance(points, Points)  # as the metric is one between coordinates
-    coordinates: FloatArray = points.coordinates * points.unit
+    coordinates = prepare(X, metric=metric, n_pcs=data.n_pcs).euclidean_coordinates()
+    assert coordinates is not None  # as the metric is one between coordinates
     return coordinates
 
 
