@@ -20,8 +20,8 @@ from dtsne.tables import read_embedding, read_table
 N = 90
 OUTPUTS = ["csv", "csv.gz", "tsv", "parquet", "feather", "npy", "npz"]
 OF_ACCOUNT = ["log_radius_data", "log_radius_map", "density_residual", "neighbor_recall",
-              "is_duplicate", "k_too_large", "cluster_size", "unreliable", "sigma", "sigma_at_bound",
-              "perplexity_too_large"]  # fmt: skip
+              "is_duplicate", "k_too_large", "cluster_size", "unreliable", "sigma",
+              "sigma_at_bound", "perplexity_too_large"]  # fmt: skip
 
 pytest.importorskip("pyarrow")
 
