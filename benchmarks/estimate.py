@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dtsne import DTSNE
-from dtsne._backend import CpuBackend
 from dtsne._config import Config
 from dtsne._cost import Job, cpu_seconds_by_phase, memory_by_phase
+from dtsne._embed import MAX_EXACT
 
 if TYPE_CHECKING:
     from dtsne.runtime._typing import FloatArray
@@ -50,7 +50,7 @@ def compare(n: int, perplexity: float) -> None:
     model = DTSNE(perplexity=perplexity).fit(X)
     peak = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     measured = peak - pages * resource.getpagesize()
-    job = Job(n, D, 2, perplexity, Config.max_dense, CpuBackend.max_exact, "auto", model.n_iter_, 1)
+    job = Job(n, D, 2, perplexity, Config.max_dense, MAX_EXACT, "auto", model.n_iter_, 1)
     phases = {phase: sum(parts.values()) for phase, parts in memory_by_phase(job).items()}
     largest = max(phases, key=lambda phase: phases[phase])
     print(f"| {n} | {perplexity:g} | MiB ({largest}) | {phases[largest] / 2**20:.0f} "

@@ -15,15 +15,15 @@ import numpy as np
 from scipy import fft
 
 from dtsne import DTSNE
-from dtsne._backend import CpuBackend
-from dtsne._config import CalibrationPlan
+from dtsne._config import Config
 from dtsne._problem import state_problem
+from dtsne.affinity._base import SparseAffinities
 from dtsne.data._points import Points
 from dtsne.forces._attraction import attraction
 from dtsne.forces.fft._cells import BORDER, sort_into_cells
 from dtsne.forces.fft._grid import convolve
 from dtsne.forces.fft._kernels import STENCIL
-from dtsne.forces.fft._repulsion import FftRepulsion, sum_near_pairs
+from dtsne.forces.fft._repulsion import FftRepulsion, sum_far, sum_near_pairs
 from dtsne.optimize._radii import neighbor_radii
 from dtsne.runtime._jit import compiled
 from dtsne.runtime._progress import shown_progress
@@ -33,7 +33,6 @@ from quality import prepared
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from dtsne.affinity._base import SparseAffinities
     from dtsne.runtime._typing import FloatArray
 
 # Evaluations until the plan of the repulsion is that of a descent well under way.
@@ -95,11 +94,10 @@ def profile(X: FloatArray, n_jobs: int) -> None:
     n, d = X.shape
     with limited_threads(n_jobs) as threads, shown_progress(0) as progress:
         problem = state_problem(
-            Points(X, unit=1.0), PERPLEXITY, dense=False, density_scale=1.0,
-            plan=CalibrationPlan(), progress=progress, backend=CpuBackend(),
-            threads=threads,
-        )  # fmt: skip
-        P: SparseAffinities = problem.affinities
+            Points(X, unit=1.0), PERPLEXITY, Config(max_dense=0), progress, threads
+        )
+        P = problem.affinities
+        assert isinstance(P, SparseAffinities)
         coordinates = np.zeros((3, n))
         coordinates[:2] = model.embedding_[problem.order].T
         scales = model.kernel_scale_[problem.order]
@@ -128,7 +126,7 @@ def profile(X: FloatArray, n_jobs: int) -> None:
         points[:2] = (used - origin[:, np.newaxis])[:, cells.order]
         grid = np.zeros((*plan.grid_shape[::-1], plan.weights.shape[1]), np.float32)
         row("repulsion, far",
-            least_cpu(lambda: repulsion._far(plan, points, cells)), "", None)  # fmt: skip
+            least_cpu(lambda: sum_far(plan, points, cells, threads)), "", None)  # fmt: skip
         transforms = transform_seconds(plan.padded_shape[::-1], len(plan.nodes.values))
         row("— of it, the convolution", least_cpu(lambda: convolve(plan, grid, threads)),
             "its transforms", transforms)  # fmt: skip

@@ -192,7 +192,7 @@ def test_cosine_of_a_zero_row(X):
 
 
 def test_not_enough_memory(X, monkeypatch):
-    monkeypatch.setattr("dtsne._backend.available_memory", lambda: 1000)
+    monkeypatch.setattr("dtsne._cost.available_memory", lambda: 1000)
     with pytest.raises(MemoryError, match="GiB are free"):
         DTSNE(perplexity=10.0).fit(X)
 

@@ -146,7 +146,7 @@ def test_refused_before_the_long_work(two_clusters, monkeypatch):
         raise AssertionError
 
     monkeypatch.setattr("dtsne.neighbors._exact.ExactIndex.neighbors", fail)
-    monkeypatch.setattr("dtsne._backend.available_memory", lambda: 10_000)
+    monkeypatch.setattr("dtsne._cost.available_memory", lambda: 10_000)
     with pytest.raises(MemoryError, match=r"A map of 120 points at perplexity 15 needs 0\.0 GiB"):
         DTSNE(perplexity=15.0).fit(two_clusters)
 

@@ -21,7 +21,7 @@ from gpu_ways import both_ways, going  # noqa: E402
 
 from dtsne._cost import Job  # noqa: E402
 from dtsne._cost_torch import peak_memory  # noqa: E402
-from dtsne.forces.fft._repulsion_torch import TorchFftRepulsion  # noqa: E402
+from dtsne.forces.fft._repulsion_torch import TorchNumerics  # noqa: E402
 from dtsne.runtime._errors import ParameterError  # noqa: E402
 
 # On a GPU where there is one, kernels and recorded iterations included.
@@ -285,12 +285,12 @@ def test_few_points_in_three_dimensions(rng):
     """Grids stay small however few points are in their cells."""
     model = DTSNE(n_components=3, method="fft", perplexity=1.2, device=DEVICE, max_iter=5, tol=0)
     sizes = []
-    making = TorchFftRepulsion._make_plan
+    making = TorchNumerics.make_plan
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            TorchFftRepulsion,
-            "_make_plan",
-            lambda *given: sizes.append(plan := making(*given)) or plan,
+            TorchNumerics,
+            "make_plan",
+            lambda *given, **named: sizes.append(plan := making(*given, **named)) or plan,
         )
         model.fit(rng.normal(size=(5, 6)))
     assert max(plan.spectra.nbytes for plan in sizes) < 2**27
@@ -310,7 +310,7 @@ def test_settings_of_the_process_change_nothing(blobs):
 
 
 def test_a_fit_that_has_no_room_is_refused_before_it_starts(blobs, monkeypatch):
-    monkeypatch.setattr("dtsne._backend_torch.free_memory", lambda _: 10**6)
+    monkeypatch.setattr("dtsne._cost.free_memory", lambda _: 10**6)
     with pytest.raises(MemoryError, match=r"GiB are free; .*free some memory"):
         DTSNE(perplexity=20, device=DEVICE).fit(blobs[0])
 

@@ -34,7 +34,7 @@ def test_error_is_within_the_promise_at_every_phase(name, n_components, monkeypa
             self.n_calls += 1
             return forces, total
 
-    monkeypatch.setattr("dtsne._backend.FftRepulsion", Checked)
+    monkeypatch.setattr("dtsne.forces.fft._repulsion.FftRepulsion", Checked)
     X, _ = prepared(name, 0)
     model = DTSNE(method="fft", n_components=n_components).fit(X)
     assert model.n_calibrations_ == 5

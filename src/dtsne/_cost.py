@@ -7,17 +7,24 @@ from.
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass, replace
+from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING
 
 from dtsne._config import NEIGHBORS_PER_PERPLEXITY
 from dtsne._embedding import max_list_bytes
 from dtsne.neighbors._base import MAX_EXACT_NEIGHBORS
-from dtsne.runtime._memory import shortage
+from dtsne.runtime._devices import free_memory
+from dtsne.runtime._memory import available_memory, shortage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    import torch
+
+_LOGGER = logging.getLogger(__name__)
 
 # --- bytes: counted in the code, and found to add up to what is measured ---
 
@@ -160,8 +167,22 @@ def seconds(job: Job) -> float:
     return cpu * (1.0 - _DIVIDED + _DIVIDED / job.n_threads)
 
 
+def check_cost(job: Job, device: torch.device | None) -> None:
+    """Log what a fit will take, or raise an error if it does not fit into the memory there is."""
+    if device is None:
+        check_job(job, available_memory())
+        _LOGGER.info(description(job))
+        return
+    from dtsne._cost_torch import peak_memory as peak_on_device
+
+    free = free_memory(device)
+    check_job(job, free, partial(peak_on_device, free=free))
+    gibibytes = peak_on_device(job, free) / 2**30
+    _LOGGER.info("%s points on %s, at most %.1f GiB", f"{job.n:,}", device, gibibytes)
+
+
 def description(job: Job) -> str:
-    """Say it in a line."""
+    """Return time and memory of a fit, in a line."""
     threads = "1 thread" if job.n_threads == 1 else f"{job.n_threads} threads"
     return f"{job.n:,} points: about {_time(seconds(job))} on {threads} and {_size(job)}"
 

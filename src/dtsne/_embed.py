@@ -13,9 +13,8 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array
 
-from dtsne._backend import backend_for
 from dtsne._config import PARAMETERS, Config
-from dtsne._cost import Job
+from dtsne._cost import Job, check_cost
 from dtsne._embedding import (
     Embedding,
     FitArtifacts,
@@ -26,22 +25,25 @@ from dtsne._embedding import (
 )
 from dtsne._problem import state_problem
 from dtsne.data._duplicates import spread_initial_duplicates
-from dtsne.data._prepare import clip_perplexity
+from dtsne.data._prepare import clip_perplexity, prepare
+from dtsne.forces._engine import engine_for
 from dtsne.optimize import _init
 from dtsne.optimize._checkpoint import open_checkpoints
 from dtsne.optimize._descent import Schedule, State, descend
-from dtsne.runtime._arrays import is_tensor, output_format, to_host
+from dtsne.runtime._arrays import asarray_like, is_tensor, output_format, to_host
+from dtsne.runtime._devices import device_for, working_on
 from dtsne.runtime._digest import fingerprint
 from dtsne.runtime._errors import DataError, DivergedError, UserNotice, setting
 from dtsne.runtime._logging import shown_messages, warn
 from dtsne.runtime._progress import shown_progress
-from dtsne.runtime._threads import limited_threads, resolve_n_jobs
+from dtsne.runtime._threads import open_threads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from os import PathLike
 
-    from dtsne._backend import Backend
+    import torch
+
     from dtsne._config import Callback, RandomState, Rule
     from dtsne._problem import Problem
     from dtsne.data._base import Data
@@ -55,6 +57,8 @@ if TYPE_CHECKING:
 _LOGGER = logging.getLogger(__name__)
 
 _MIN_POINTS = 4
+# Up to this many points, sums over all pairs take no longer than those by FFT, or little.
+MAX_EXACT, MAX_EXACT_GPU = 5_000, 10_000
 # A map that keeps densities is done before clusters drift apart (docs/optimiser.md); one that does
 # not is better the lower KL is, and at the second tolerance it is about where openTSNE's ends.
 _DEFAULT_TOL, _TSNE_TOL = 5e-4, 1e-4
@@ -108,17 +112,17 @@ def embed(
     config = Config() if config is None else config
     PARAMETERS["callback"].check(callback)
     PARAMETERS["checkpoint"].check(checkpoint)
-    backend = backend_for(config.device, data)
+    device = device_for(config.device, X=data)
     with (
-        limited_threads(resolve_n_jobs(config.n_jobs)) as threads,
+        open_threads(config.n_jobs) as threads,
         shown_messages(config.verbose),
         shown_progress(config.verbose) as progress,
-        backend.session(),
+        working_on(device),
     ):
-        with progress.phase("preparing"):
-            # Everything that can be rejected is rejected before the long work.
-            given = _prepare(data, config, backend)
-        return _fit(given, config, callback, checkpoint, backend, threads, progress)
+        # Everything that can be rejected is rejected before the long work.
+        progress.begin("preparing")
+        given = _prepare(data, config, device)
+        return _fit(given, config, callback, checkpoint, threads, progress)
 
 
 def check_data(X: MatrixLike, metric: str = "euclidean") -> FloatArray:
@@ -170,14 +174,14 @@ class _PreparedInput:
     preparation: Preparation
 
 
-def _prepare(X: MatrixLike, config: Config, backend: Backend) -> _PreparedInput:
+def _prepare(X: MatrixLike, config: Config, device: torch.device | None) -> _PreparedInput:
     checked = check_data(X, config.metric)
     output = output_format(X, checked)
     init = None
     if not isinstance(config.init, str):
         init = _init.check_initialisation(config.init, checked.shape[0], config.n_components)
     preparation = Preparation(config.metric, config.n_pcs, config.neighbors)
-    data = backend.prepare(checked, **preparation._asdict())
+    data = prepare(checked, **preparation._asdict(), device=device)
     return _PreparedInput(data, init, output, fingerprint(checked), preparation)
 
 
@@ -186,52 +190,37 @@ def _fit(
     config: Config,
     callback: Callback | None,
     checkpoint: str | PathLike[str] | None,
-    backend: Backend,
     threads: Threads,
     progress: Progress,
 ) -> Embedding:
-    data = given.data
-    n = len(data)
+    data, rule = given.data, config.resolved_rule
+    n, device = len(data), data.device
     perplexity = clip_perplexity(config.perplexity, n)
-    rule = config.resolved_rule
     schedule = _schedule(config, rule, n)
-    max_exact = backend.max_exact if config.max_exact is None else config.max_exact
-    backend.check_job(_job(config, data, perplexity, schedule, threads.number, max_exact))
+    max_exact = config.max_exact
+    if max_exact is None:
+        max_exact = MAX_EXACT if device is None else MAX_EXACT_GPU
+    check_cost(_job(config, data, perplexity, schedule, threads.number, max_exact), device)
     checkpoints = open_checkpoints(checkpoint, config, data)
-    problem = state_problem(
-        data,
-        perplexity,
-        dense=data.has_all_distances and n <= config.max_dense,
-        density_scale=config.density_scale,
-        plan=config.calibration_plan if config.uses_calibration else None,
-        max_exact_neighbors=config.max_exact_neighbors,
-        recall=config.neighbor_recall,
-        progress=progress,
-        backend=backend,
-        threads=threads,
-    )
-    scales = KernelScales(problem.scales, problem.unit * data.unit)
-    if config.is_paper:
-        scales = _relative_to_smallest(scales, config.density_scale)
-    with progress.phase("start"):
-        start = _initialise(config, given, problem, scales.values, perplexity, backend, threads)
+    problem = state_problem(data, perplexity, config, progress, threads)
+    progress.begin("start")
+    start = _initialise(config, given.init, problem, perplexity, threads)
     by_fft = config.method == "fft" or (config.method == "auto" and n > max_exact)
-    tolerance = config.fft_tolerance if by_fft else None
     timings = progress.timings
-    engine = backend.engine(problem.affinities, config.n_components, tolerance, timings, threads)
-    state, history = checkpoints.resume(State.at_start(start, scales.values, problem.calibration))
-    run = _Run(given, config, perplexity, problem, scales.unit, timings.cpu, history)
-    with progress.phase("descent"):
-        steps = descend(engine, state, rule, schedule, timings, threads)
-        return run.follow(steps, schedule, checkpoints, callback, progress)
-
-
-def _relative_to_smallest(scales: KernelScales, density_scale: float) -> KernelScales:
-    """Return the scales as the paper has them: its γ is 1/(σ_i + σ_j)² over its maximum."""
-    smallest = float(scales.values.min())
-    # A scale of 1 is that of the smallest σ, of which the scales are powers.
-    sigma_share = smallest ** (1.0 / density_scale) if density_scale > 0 else 1.0
-    return KernelScales(scales.values / smallest, scales.unit * sigma_share)
+    engine = engine_for(
+        problem.affinities,
+        config.n_components,
+        config.fft_tolerance if by_fft else None,
+        threads=threads,
+        timings=timings,
+        device=device,
+    )
+    first = State.at_start(start, problem.scales.values, problem.calibration)
+    state, history = checkpoints.resume(first)
+    run = _Run(given, config, perplexity, problem, timings.cpu, history)
+    progress.begin("descent")
+    steps = descend(engine, state, rule, schedule, timings, threads)
+    return run.follow(steps, schedule, checkpoints, callback, progress)
 
 
 def _job(
@@ -274,17 +263,12 @@ def _schedule(config: Config, rule: Rule, n: int) -> Schedule:
 
 
 def _initialise(
-    config: Config,
-    given: _PreparedInput,
-    problem: Problem,
-    scales: FloatArray,
-    perplexity: float,
-    backend: Backend,
-    threads: Threads,
+    config: Config, init: FloatArray | None, problem: Problem, perplexity: float, threads: Threads
 ) -> FloatArray:
-    if given.init is not None:
-        own: FloatArray = backend.array(problem.in_own_order(given.init))
-        return own
+    """Return the first map, in internal order and on the device of the data."""
+    scales = problem.scales.values
+    if init is not None:
+        return asarray_like(problem.to_internal_order(init), scales)
     start = None
     if config.init != "random":
         start = _init.principal_start(problem.data, config.n_components, problem.unit, threads)
@@ -292,15 +276,13 @@ def _initialise(
     if start is None:
         rng = _generator(config.random_state)
         start = _init.random_start(len(problem.data), config.n_components, rng)
-    start = problem.in_own_order(start)
+    start = problem.to_internal_order(start)
     if spectral:
         start = _init.spectral_start(problem.affinities.as_matrix(), config.n_components, start)
     if config.is_paper:
-        start = backend.array(_init.shrink_as_paper(start))
-    else:
-        start = spread_initial_duplicates(backend.array(start), scales, perplexity)
-    found: FloatArray = start
-    return found
+        start = _init.shrink_as_paper(start)
+    start = asarray_like(start, scales)
+    return start if config.is_paper else spread_initial_duplicates(start, scales, perplexity)
 
 
 def _generator(random_state: RandomState) -> np.random.Generator:
@@ -318,7 +300,6 @@ class _Run:
     config: Config
     perplexity: float
     problem: Problem
-    kernel_unit: float
     timings: dict[str, float]
     history: History
     best: Checkpoint | None = field(default=None)
@@ -347,8 +328,10 @@ class _Run:
             if self.best is None:
                 raise
             checkpoints.write(last.state, self.history)
+            progress.end()
             raise FitInterrupted(self._embedding(self.best, Result.INTERRUPTED)) from None
         checkpoints.remove()
+        progress.end()
         if last.settled:
             result = Result.CONVERGED
         else:
@@ -372,18 +355,18 @@ class _Run:
 
     def _shown(self, last: Checkpoint) -> FloatArray:
         """Return the map as a callback sees it."""
-        shown: FloatArray = to_host(self.problem.in_order_of_rows(last.state.embedding))
+        shown: FloatArray = to_host(self.problem.to_input_order(last.state.embedding))
         shown.flags.writeable = False
         return shown
 
     def _embedding(self, checkpoint: Checkpoint, result: Result) -> Embedding:
-        state, in_order, given = checkpoint.state, self.problem.in_order_of_rows, self.given
+        state, in_order, given = checkpoint.state, self.problem.to_input_order, self.given
         convert = given.output.convert
         sigma = in_order(self.problem.sigmas) * given.data.unit
         scales = convert(in_order(state.scales), keep_float64=True)
         return Embedding(
             coordinates=convert(in_order(state.embedding)),
-            kernel_scales=KernelScales(scales, self.kernel_unit),
+            kernel_scales=KernelScales(scales, self.problem.scales.unit),
             sigma=convert(sigma, keep_float64=True),
             kl_divergence=checkpoint.kl,
             history=np.array(self.history),
@@ -399,6 +382,6 @@ class _Run:
                 lists=self.problem.lists,
                 preparation=given.preparation,
                 fingerprint=given.fingerprint,
-                at_floor=in_order(self.problem.at_bound),
+                at_floor=in_order(self.problem.at_floor),
             ),
         )

@@ -1,114 +1,136 @@
-"""From data to what the descent works on: neighbours, σ, P, the scales of the kernel."""
+"""From data to what the descent works on: neighbours, σ, P, the scales of the kernel.
+
+Arrays are typed as those of numpy; where the data is on a device, they are tensors of PyTorch.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dtsne._embedding import first_neighbors
+from dtsne._embedding import KernelScales, first_neighbors
 from dtsne.affinity._base import floor_sigmas
 from dtsne.data._base import needed_neighbors
 from dtsne.data._duplicates import spread_duplicates
 from dtsne.neighbors._base import NeighborIndex
-from dtsne.neighbors._reorder import inverse_of
+from dtsne.neighbors._reorder import inverse_of, to_internal_order
 from dtsne.optimize._calibration import Calibration
 from dtsne.runtime._arrays import median, to_host
 
 if TYPE_CHECKING:
-    from dtsne._backend import Backend
-    from dtsne._config import CalibrationPlan
+    from dtsne._config import Config
     from dtsne._embedding import NeighborLists
+    from dtsne.affinity._base import Affinities
     from dtsne.data._base import Data
     from dtsne.runtime._progress import Progress
     from dtsne.runtime._threads import Threads
-    from dtsne.runtime._typing import FloatArray, IntArray
+    from dtsne.runtime._typing import BoolArray, FloatArray, HostArray, IntArray
 
 
 @dataclass(frozen=True)
 class Problem:
-    """What is to be minimised, for the points in an order of its own."""
+    """The objective, for the points in internal order.
 
-    data: Data  # in the order of the user, copies moved apart
-    lists: NeighborLists | None  # the nearest neighbours, copies where they were, if they are kept
-    order: IntArray | None  # the row of the data that each point is; None if they are in order
-    affinities: Any
-    sigmas: Any
-    unit: float  # σ of a typical point
-    at_bound: Any  # whether σ is none of the data: that of a copy moved apart, or raised
-    scales: Any
+    Attributes
+    ----------
+    data : Data
+        In input order, duplicates spread.
+    lists : NeighborLists or None
+        The nearest neighbours before duplicates were spread, if they are stored.
+    order : ndarray of int or None
+        The row of the data that each point is; None if the internal order is that of the input.
+    affinities : Affinities
+    sigmas : ndarray of shape (n,)
+        In the unit of the data.
+    unit : float
+        σ of a typical point.
+    at_floor : ndarray of bool
+        True where σ was not estimated from the data: a duplicate that was spread, or clipped.
+    scales : KernelScales
+    calibration : Calibration or None
+    recall : float
+    """
+
+    data: Data
+    lists: NeighborLists | None
+    order: IntArray | None
+    affinities: Affinities
+    sigmas: FloatArray
+    unit: float
+    at_floor: BoolArray
+    scales: KernelScales
     calibration: Calibration | None
     recall: float
 
-    def in_own_order(self, of_rows: FloatArray) -> FloatArray:
-        """Return what belongs to the rows of the data in the order of the points."""
+    def to_internal_order(self, of_rows: FloatArray) -> FloatArray:
+        """Return values of the rows of the data as values of the points."""
         return of_rows if self.order is None else of_rows[self.order]
 
-    def in_order_of_rows(self, of_points: Any) -> Any:
-        """Return what belongs to the points in the order of the data."""
+    def to_input_order(self, of_points: HostArray) -> HostArray:
+        """Return values of the points as values of the rows of the data."""
         return of_points if self.order is None else of_points[inverse_of(self.order)]
 
 
 def state_problem(
-    data: Data,
-    perplexity: float,
-    *,
-    dense: bool,
-    density_scale: float,
-    plan: CalibrationPlan | None,
-    max_exact_neighbors: int | None = None,
-    recall: float | None = None,
-    progress: Progress,
-    backend: Backend,
-    threads: Threads,
+    data: Data, perplexity: float, config: Config, progress: Progress, threads: Threads
 ) -> Problem:
     """Find neighbours, σ and P, over all pairs or over neighbours.
 
-    All arrays are those of the device, on which data and backend have to be. The neighbour lists,
-    which are as large as P, are gone when this is done, but for the beginnings that are kept.
+    The neighbour lists, which are as large as P, are gone when this is done, but for the first
+    neighbours that a report needs.
     """
     n = len(data)
+    dense = data.has_all_distances and n <= config.max_dense
+    progress.begin("neighbours")
     n_neighbors = needed_neighbors(perplexity, n)
-    with progress.phase("neighbours"):
-        build = partial(
-            NeighborIndex.build, threads=threads, max_exact=max_exact_neighbors, recall=recall
-        )
-        found: tuple[Any, Any, float] = build(data).neighbors(n_neighbors)
-        lists = first_neighbors(data, *found, perplexity)
-        spread = spread_duplicates(data, found[1], perplexity)
-        moved = np.zeros(n, bool)
-        if spread is not None:
-            data, rows = spread
-            moved[rows] = True
-            found = build(data).neighbors(n_neighbors)
-        indices, distances, found_share = found
-        del found
-    with progress.phase("affinities"):
-        order = None
-        if not dense:
-            order, indices, distances = backend.arranged(indices, distances)
-        # Squares of float32 in a unit of their own: in that of the data they may be too small.
-        length = 1.0 if dense else float(median(distances[:, -1]))
-        squared = data.squared_distances(threads) if dense else backend.squared(distances, length)
-        searched = length * backend.find_sigmas(squared, perplexity, skip_diagonal=dense)
-        unit = float(median(searched[searched > 0]))
-        sigmas = floor_sigmas(searched, unit)
-        at_bound = to_host(sigmas > searched) | (moved if order is None else moved[order])
-        scales = (sigmas / unit) ** density_scale
-        calibration = None
-        if plan is not None:
-            calibration = Calibration.from_neighbors(
-                plan, indices, distances, scales,
-                perplexity=perplexity, density_scale=density_scale
-            )  # fmt: skip
-        del distances
-        affinities = (
-            backend.dense_affinities(squared, sigmas)
-            if dense
-            else backend.sparse_affinities(indices, squared, sigmas / length)
-        )
+    found = _search(data, n_neighbors, config, threads)
+    lists = first_neighbors(data, *found, perplexity)
+    spread = np.zeros(n, bool)
+    apart = spread_duplicates(data, found[1], perplexity)
+    if apart is not None:
+        data, rows = apart
+        spread[rows] = True
+        found = _search(data, n_neighbors, config, threads)
+    indices, distances, recall = found
+    del found
+    progress.begin("affinities")
+    order = None
+    if not dense:
+        order, indices, distances = to_internal_order(indices, distances)
+    # Squares of float32 in a unit of their own: in that of the data they may be too small.
+    length = 1.0 if dense else float(median(distances[:, -1]))
+    if dense:
+        squared = data.squared_distances(threads)
+    elif data.device is None:
+        squared = np.square((distances / length).astype(np.float32))
+    else:
+        squared = (distances / length) ** 2
+    on_host = data.device is None
+    sigma = import_module(f"dtsne.affinity.{'_base' if on_host else '_sigmas_torch'}")
+    affinity = import_module(f"dtsne.affinity.{'_base' if on_host else '_sparse_torch'}")
+    searched = length * sigma.find_sigmas(squared, perplexity, skip_diagonal=dense)
+    unit = float(median(searched[searched > 0]))
+    sigmas = floor_sigmas(searched, unit)
+    at_floor = to_host(sigmas > searched) | (spread if order is None else spread[order])
+    scales = (sigmas / unit) ** config.density_scale
+    calibration = None
+    if config.uses_calibration:
+        calibration = Calibration.from_neighbors(
+            config.calibration_plan, indices, distances, scales,
+            perplexity=perplexity, density_scale=config.density_scale,
+        )  # fmt: skip
+    del distances
+    affinities = (
+        affinity.dense_affinities(squared, sigmas)
+        if dense
+        else affinity.sparse_affinities(indices, squared, sigmas / length)
+    )
+    kernel_scales = KernelScales(scales, unit * data.unit)
+    if config.is_paper:
+        kernel_scales = _relative_to_smallest(kernel_scales, config.density_scale)
     return Problem(
         data=data,
         lists=lists,
@@ -116,8 +138,29 @@ def state_problem(
         affinities=affinities,
         sigmas=sigmas,
         unit=unit,
-        at_bound=at_bound,
-        scales=scales,
+        at_floor=at_floor,
+        scales=kernel_scales,
         calibration=calibration,
-        recall=found_share,
+        recall=recall,
     )
+
+
+def _search(
+    data: Data, k: int, config: Config, threads: Threads
+) -> tuple[IntArray, FloatArray, float]:
+    index = NeighborIndex.build(
+        data,
+        threads=threads,
+        max_exact=config.max_exact_neighbors,
+        recall=config.neighbor_recall,
+    )
+    found: tuple[IntArray, FloatArray, float] = index.neighbors(k)  # type: ignore[assignment]
+    return found
+
+
+def _relative_to_smallest(scales: KernelScales, density_scale: float) -> KernelScales:
+    """Return the scales as the paper has them: its γ is 1/(σ_i + σ_j)² over its maximum."""
+    smallest = float(scales.values.min())
+    # A scale of 1 is that of the smallest σ, of which the scales are powers.
+    sigma_share = smallest ** (1.0 / density_scale) if density_scale > 0 else 1.0
+    return KernelScales(scales.values / smallest, scales.unit * sigma_share)

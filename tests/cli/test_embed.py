@@ -486,7 +486,7 @@ def test_a_checkpoint_is_taken_up(tmp_path, table):
     assert not (tmp_path / "c.npz").exists()
     (tmp_path / "c.npz").write_text("no checkpoint")
     line = refused("embed", table, "-o", tmp_path / "m.csv", *options, *QUICK, "-q")
-    assert "c.npz is no checkpoint of dtsne, or a damaged one" in line
+    assert "c.npz is not a checkpoint of dtsne, or is corrupt" in line
     assert "delete" not in line
     assert (tmp_path / "c.npz").read_text() == "no checkpoint"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import pickle
+import re
 import signal
 import sys
 import warnings
@@ -12,10 +13,33 @@ import warnings
 import numpy as np
 import pytest
 from cli_support import QUICK, done, refused, run, three_groups, write_csv
+from scipy.io import mmwrite
+from scipy.sparse import csr_matrix
 
+from dtsne._config import PARAMETERS
+from dtsne.io._options import READ_OPTIONS
 from dtsne.runtime._errors import DivergedError, MissingPackageError, setting
 
 pytest.importorskip("pyarrow")
+
+
+# Advice for Python, and parameters as Python writes them.
+PYTHON = re.compile(
+    r"numpy\.|np\.|sklearn\.|scipy\.|torch\.|\bNone\b|…\)"
+    rf"|\b(?:{'|'.join({*PARAMETERS, *READ_OPTIONS})})=|\b\w+_\w+\b(?!\.\w)"
+)
+
+
+def matrix(path, name, X):
+    """Write data as the format of a name, and return the path."""
+    if name.endswith("mtx"):
+        mmwrite(path / name, csr_matrix(X))
+    else:
+        np.save(path / name, X)
+    return path / name
+
+
+SPARSE = np.random.default_rng(0).poisson(0.2, size=(60, 30)).astype(float)
 
 
 @pytest.fixture
@@ -146,10 +170,14 @@ def test_a_missing_package_is_named_before_the_fit(tmp_path, table, monkeypatch)
 
 
 def test_what_does_not_fit_into_memory(tmp_path, table, monkeypatch):
-    monkeypatch.setattr("dtsne._backend.available_memory", lambda: 1000)
+    monkeypatch.setattr("dtsne._cost.available_memory", lambda: 1000)
     line = refused("embed", table, "-o", tmp_path / "m.csv", *QUICK, "-q")
     assert "GiB are free" in line
-
+    assert not PYTHON.search(line.replace(str(tmp_path), ""))
+    monkeypatch.setattr("dtsne.runtime._memory.available_memory", lambda: 1000)
+    sparse = matrix(tmp_path, "X.mtx", SPARSE)
+    line = refused("embed", sparse, "-o", tmp_path / "m.csv", "--metric", "manhattan", "-q")
+    assert not PYTHON.search(line.replace(str(tmp_path), ""))
     monkeypatch.setattr("dtsne.DTSNE.fit", lambda *_: np.empty(2**50))
     assert "out of memory" in refused("embed", table, "-o", tmp_path / "m.csv", "-q")
 
@@ -327,6 +355,35 @@ def test_warnings_are_lines_that_speak_of_options(tmp_path):
     lowered = done("embed", tmp_path / "d.csv", "-o", tmp_path / "m.csv", "--max-iter", "20",
                    "--no-account")  # fmt: skip
     assert "dtsne: warning: --perplexity 100 is too large for 120 points" in lowered.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "X", "options", "said"),
+    [
+        ("X.npy", np.repeat(np.eye(4), 15, axis=0), ["--perplexity", "5"], "duplicates"),
+        ("X.npy", np.repeat(np.eye(2), 60, axis=0), ["--perplexity", "8"], "duplicates"),
+        ("X.mtx", SPARSE, ["--metric", "manhattan"], "--max-iter 3"),
+        ("X.mtx", SPARSE - SPARSE, [], "all rows are equal"),
+        ("X.npy", np.diag([0.0, *range(1, 40)]), ["--metric", "cosine"], "--metric"),
+        ("X.npy", np.eye(30, 5), ["--metric", "precomputed"], "--metric precomputed"),
+        ("X.npy", -np.ones((9, 9)), ["--metric", "precomputed"], ""),
+        ("X.npy", np.arange(81.0).reshape(9, 9), ["--metric", "precomputed"], ""),
+        ("X.npy", np.random.default_rng(0).normal(size=(60, 3)), ["--perplexity", "50"],
+         "--perplexity 50"),
+        ("X.npy", np.random.default_rng(0).normal(size=(60, 3)), ["--tol", "0.0001"],
+         "--max-iter 3"),
+    ],
+)  # fmt: skip
+def test_no_message_speaks_python(tmp_path, name, X, options, said):
+    source, output = matrix(tmp_path, name, X), tmp_path / "m.csv"
+    settings = ["--perplexity", "5", "--max-iter", "3", "--no-account"]
+    result = run("embed", source, "-o", output, *settings, *options)
+    lines = [line for line in result.stderr.splitlines() if "warning" in line or result.exit_code]
+    assert "Traceback" not in result.stderr
+    assert said in " ".join(lines)
+    for line in lines:
+        found = PYTHON.search(line.replace(str(tmp_path), ""))
+        assert not found, f"{found[0]!r} in {line!r}"
 
 
 def test_what_a_command_changes_is_put_back(tmp_path, table):

@@ -67,7 +67,7 @@ def test_a_library_that_says_what_its_namespace_is(X, monkeypatch):
 
 def test_a_library_without_a_way_back_is_refused_before_the_work(X, monkeypatch):
     monkeypatch.setattr(Foreign, "__module__", "math")
-    monkeypatch.setattr("dtsne._backend_torch.prepare", None)
+    monkeypatch.setattr("dtsne._embed.prepare", None)
     with pytest.raises(TypeError, match=r"X is a math\.Foreign.* PyTorch, CuPy or JAX"):
         DTSNE(**QUICK).fit(Foreign(torch.tensor(X)))
 
@@ -117,7 +117,7 @@ def test_a_start_may_be_a_tensor(X):
 
 
 def test_a_start_is_refused_before_the_work(X, monkeypatch):
-    monkeypatch.setattr("dtsne._backend_torch.prepare", None)
+    monkeypatch.setattr("dtsne._embed.prepare", None)
     with pytest.raises(ValueError, match="init has shape"):
         DTSNE(**QUICK, init=X).fit(X)
 

@@ -20,7 +20,7 @@ from plot_support import blobs, least_distance, legend_texts, pixel_at, pixels
 
 from dtsne import plots
 from dtsne.plots import _palette as _colors
-from dtsne.plots import _raster
+from dtsne.plots import _points
 from dtsne.plots._coloring import ColorOptions, by_labels, by_values
 from dtsne.plots._points import local_density, point_style
 from dtsne.runtime._errors import DataError, DataTypeError, ParameterError
@@ -71,8 +71,8 @@ def million():
 
 def test_pixels_count_a_million_points(million):
     Y, _ = million
-    grid = _raster.make_grid(Y, 4.0, 4.0)
-    counts = _raster.count_pixels(Y, grid)
+    grid = _points.make_grid(Y, 4.0, 4.0)
+    counts = _points.count_pixels(Y, grid)
     left, right, bottom, top = grid.extent
     rows, columns = grid.shape
     edges = np.linspace(bottom, top, rows + 1), np.linspace(left, right, columns + 1)
@@ -80,7 +80,7 @@ def test_pixels_count_a_million_points(million):
     assert counts.sum() == 1_000_000
     # Rounding at the very edge of a pixel may put a point next door.
     assert np.abs(counts - expected).sum() <= 4
-    assert max(rows, columns) == pytest.approx(4 * _raster.PIXELS_PER_INCH, abs=4)
+    assert max(rows, columns) == pytest.approx(4 * _points.PIXELS_PER_INCH, abs=4)
     assert left < Y[:, 0].min()
     assert top > Y[:, 1].max()
 
@@ -111,7 +111,7 @@ def test_colours_mix_by_numbers_as_light():
         5,
         ColorOptions(colors={"red": "#FF0000", "blue": "#0000FF", "far": "black"}),
     )
-    grid = _raster.make_grid(Y, 1, 1)
+    grid = _points.make_grid(Y, 1, 1)
     image = coloring.of_pixels(Y, grid).reshape(-1, 3)
     mixed = image[grid.pixels(Y)[0]]
     np.testing.assert_allclose(_colors.to_linear(mixed), [0.75, 0, 0.25], atol=1e-6)
@@ -120,11 +120,11 @@ def test_colours_mix_by_numbers_as_light():
 def test_values_are_averaged_in_a_pixel():
     Y = np.vstack([np.zeros((2, 2)), [[30, 30]]])
     quantity = by_values([1.0, 3.0, np.nan], 3, ColorOptions(limits=(0, 4)))
-    grid = _raster.make_grid(Y, 1, 1)
+    grid = _points.make_grid(Y, 1, 1)
     image = quantity.of_pixels(Y, grid).reshape(-1, 3)
     middle = mpl.colormaps["viridis"](0.5)[:3]
     np.testing.assert_allclose(image[grid.pixels(Y)[0]], middle)
-    assert np.isnan(_raster.mean_per_pixel(Y[:2], np.ones((2, 1)), grid)).any()
+    assert np.isnan(_points.mean_per_pixel(Y[:2], np.ones((2, 1)), grid)).any()
 
 
 def test_missing_points_do_not_tint_pixels():
@@ -141,7 +141,7 @@ def test_missing_points_do_not_tint_pixels():
 @given(counts=st.lists(st.integers(0, 10_000), min_size=2, max_size=60))
 def test_opacity_grows_with_the_count(scale, counts):
     counts = np.array(counts, dtype=float)
-    alpha = _raster.opacity(counts, scale)
+    alpha = _points.opacity(counts, scale)
     order = np.argsort(counts)
     assert (np.diff(alpha[order]) >= 0).all()
     assert (alpha[counts == 0] == 0).all()

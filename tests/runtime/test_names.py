@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dtsne.runtime._names import closest, listed
+from dtsne.runtime._names import listed, nearest_names
 
 
 def test_many_names_are_counted():
@@ -16,11 +16,11 @@ def test_many_names_are_counted():
 @pytest.mark.parametrize(
     ("name", "known", "expected"),
     [
-        ("X_pcs", ["X_umap", "X_pca"], "the closest is 'X_pca'"),
-        ("LEIDEN", ["leiden", "louvain"], "the closest is 'leiden'"),
+        ("X_pcs", ["X_umap", "X_pca"], "the nearest: 'X_pca', 'X_umap'"),
+        ("LEIDEN", ["leiden", "louvain"], "the nearest: 'leiden'"),
         ("zzz", ["leiden", 7], "there are 'leiden', '7'"),
         ("zzz", [], "there are none"),
     ],
 )
-def test_the_closest_name_or_all(name, known, expected):
-    assert closest(name, known) == expected
+def test_the_nearest_names_or_all(name, known, expected):
+    assert nearest_names(name, known) == expected

@@ -155,7 +155,8 @@ def test_bar_appears_while_the_caller_is_busy(terminal, intervals):
     drawn = threading.Event()
     intervals(_BAR_AFTER=1e-3, _TICK_EVERY=1e-3)
     terminal.flush = drawn.set  # what tqdm calls after every drawing
-    with redirect_stderr(terminal), shown_progress(1) as progress, progress.phase("neighbours"):
+    with redirect_stderr(terminal), shown_progress(1) as progress:
+        progress.begin("neighbours")
         assert drawn.wait(timeout=60)
     assert "neighbours" in terminal.getvalue()
 
@@ -259,20 +260,20 @@ def test_ctrl_c_leaves_a_clean_line(two_clusters, terminal):
 
 def test_share_done_and_time_left(terminal, clock):
     with redirect_stderr(terminal), shown_progress(1) as progress:
-        with progress.phase("neighbours"):
-            clock(5)
-            progress.advance(30, 100)
-            assert terminal.lines()[-1].endswith("| 30%, 0:05")
-        with progress.phase("descent"):
-            clock(3600)
-            progress.advance(0, 200, kl=2.0)
-            assert terminal.lines()[-1].endswith("| iteration 0, KL 2.0000, 1:00:05")
-            clock(20)
-            progress.advance(50, 200, kl=1.5)
-            assert terminal.lines()[-1].endswith("KL 1.5000, 1:00:25, about 1:00 left")
-            clock(15)
-            progress.refresh()
-            assert terminal.lines()[-1].endswith("KL 1.5000, 1:00:40, about 0:45 left")
+        progress.begin("neighbours")
+        clock(5)
+        progress.advance(30, 100)
+        assert terminal.lines()[-1].endswith("| 30%, 0:05")
+        progress.begin("descent")
+        clock(3600)
+        progress.advance(0, 200, kl=2.0)
+        assert terminal.lines()[-1].endswith("| iteration 0, KL 2.0000, 1:00:05")
+        clock(20)
+        progress.advance(50, 200, kl=1.5)
+        assert terminal.lines()[-1].endswith("KL 1.5000, 1:00:25, about 1:00 left")
+        clock(15)
+        progress.refresh()
+        assert terminal.lines()[-1].endswith("KL 1.5000, 1:00:40, about 0:45 left")
 
 
 def test_expected_end_of_the_descent():

@@ -493,7 +493,7 @@ def test_groups_may_be_whole_numbers_or_truth_values(small):
 @pytest.mark.parametrize(
     ("options", "kind", "field", "message"),
     [
-        ({"use_rep": "X_pcs"}, MissingEntryError, "X_pcs", "obsm .*the closest is 'X_pca'"),
+        ({"use_rep": "X_pcs"}, MissingEntryError, "X_pcs", "obsm .*the nearest: 'X_pca'"),
         ({"use_rep": "scvi"}, MissingEntryError, "scvi", "obsm .*are 'X_pca'.*; compute it first"),
         ({"layer": "counts"}, MissingEntryError, "counts", "layers has no 'counts' .*are 'twice'"),
         ({"layer": "twice", "use_rep": "X"}, ParameterError, "layer", "exclude each other"),
@@ -510,8 +510,8 @@ def test_groups_may_be_whole_numbers_or_truth_values(small):
         ({"n_pcs": 2.5}, ParameterTypeError, "n_pcs", "an integer"),
         ({"n_pcs": -1}, ParameterError, "n_pcs", "of at least 0"),
         ({"n_pcs": 0, "use_rep": "X_pca"}, ParameterError, "n_pcs", "from 1 to 8"),
-        ({"perplexty": 30}, ParameterTypeError, "perplexty", "the closest is 'perplexity'"),
-        ({"use_reps": "X"}, ParameterTypeError, "use_reps", "the closest is 'use_rep'"),
+        ({"perplexty": 30}, ParameterTypeError, "perplexty", "the nearest: 'perplexity'"),
+        ({"use_reps": "X"}, ParameterTypeError, "use_reps", "the nearest: 'use_rep'"),
         ({"zzz": 1}, ParameterTypeError, "zzz", "no parameter 'zzz'; there are "),
         ({"neighbors": None}, ParameterTypeError, "neighbors", "pass neighbors_key"),
         ({"metric": "precomputed"}, ParameterError, "metric", "is not supported here"),

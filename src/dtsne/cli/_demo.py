@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from dtsne.cli._options import Argument, command
 from dtsne.cli._verbosity import Verbosity, print_result
@@ -25,22 +25,8 @@ _TYPES = ("tight", "medium", "wide")
 _TSNE, _DTSNE = "t-SNE (density_scale=0)", "dtSNE"
 
 
-class _Files(NamedTuple):
-    gaussians: Path
-    digits: Path
-    page: Path
-    cells: Path
-    tsne: Path
-
-
 @command(
-    Argument(
-        "folder",
-        "[FOLDER]",
-        "Folder of the pictures, the page and the tables.  [default: demo-output]",
-        default=Path("demo-output"),
-        required=False,
-    ),
+    Argument("folder", "[FOLDER]", "Folder of all files.", default=Path("demo-output")),
     verbosity=Verbosity,
 )
 def demo(folder: Path, verbosity: Verbosity) -> None:
@@ -59,20 +45,20 @@ def make_demo(folder: Path, *, n: int | None = None, max_iter: int = 1000) -> No
     from dtsne.tables import check_output
 
     names = ("three-gaussians.png", "digits.png", "digits.html", "cells.csv", "tsne.csv")
-    files = _Files(*(folder / name for name in names))
+    gaussians, digits, page, cells, tsne = files = [folder / name for name in names]
     _make_folder(folder)
     for path in files:
         check_output(path)
     _LOGGER.info("the first run compiles for some seconds; later ones do not")
     started = time.perf_counter()
     figure, data, Y = _three_gaussians(n, max_iter)
-    _outputs.write_picture(files.gaussians, figure)
+    _outputs.write_picture(gaussians, figure)
     ids = [f"cell-{i + 1}" for i in range(len(data.X))]
-    _outputs.write_text(files.cells, _as_csv(data, ids))
-    _outputs.write_points(files.tsne, Y, ids, {}, name="tsne")
+    _outputs.write_text(cells, _as_csv(data, ids))
+    _outputs.write_points(tsne, Y, ids, {}, name="tsne")
     axes, html = _digits(n, max_iter)
-    _outputs.write_picture(files.digits, axes)
-    _outputs.write_text(files.page, html)
+    _outputs.write_picture(digits, axes)
+    _outputs.write_text(page, html)
     seconds = time.perf_counter() - started
     print_result(f"\nSee {', '.join(map(str, files))} ({seconds:.0f} s).")
 

@@ -44,46 +44,39 @@ class Products(Options):
     panel = "Output"
 
     output: Path | None = option(
-        "--output",
-        "-o",
+        "--output -o",
+        f"The map: {in_words(WRITTEN)}, text also with .gz; .h5ad for a copy of an .h5ad with the "
+        "map in it.",
         type=FILE,
-        help=f"The map: {in_words(WRITTEN)}, text also with .gz; .h5ad for a copy of an .h5ad with "
-        "the map in it.",
     )
-    plot: Path | None = option(
-        "--plot", type=FILE, help="A picture of the map: .png, .pdf or .svg."
-    )
-    html: Path | None = option(
-        "--html", type=FILE, help="An interactive page of the map; opens offline."
-    )
+    plot: Path | None = option("--plot", "A picture of the map: .png, .pdf or .svg.", type=FILE)
+    html: Path | None = option("--html", "An interactive page; opens offline.", type=FILE)
     report: Path | None = option(
         "--report",
+        "How reliable the map is: printed, or written to a .md, .txt or .json; its table of points "
+        "to a .csv, .parquet …",
         type=FILE,
         metavar="[FILE]",
-        help="How reliable the map is: printed, or written to a .md, .txt or .json; its table of "
-        "points to a .csv, .parquet …",
+        is_flag=False,
+        flag_value="-",
     )
     compare_tsne: bool = option(
         "--compare-tsne",
+        "Fit t-SNE, too, for the picture (side by side) and the page (a slider).",
         default=False,
-        help="Fit t-SNE, too, for the picture (side by side) and the page (a slider).",
     )
-    title: str | None = option(
-        "--title", help="Title of picture and page; by default the name of INPUT."
-    )
+    title: str | None = option("--title", "Title of picture and page; by default INPUT.")
     account: bool = option(
         "--account/--no-account",
+        "Without it the output has the map and sigma alone, which is faster.",
         default=True,
-        help="Without it the output has the map and sigma alone, which is faster.",
     )
     k: int | None = option(
         "--k",
+        "Neighbour to which the radii of the report reach; by default the perplexity.",
         type=POSITIVE,
-        help="Neighbour to which the radii of the report reach; by default the perplexity.",
     )
-    overwrite: bool = option(
-        "--overwrite", default=False, help="Let an .h5ad be both INPUT and output."
-    )
+    overwrite: bool = option("--overwrite", "Let an .h5ad be both INPUT and output.", default=False)
 
     def __post_init__(self) -> None:
         if self.output is None and not (self.plot or self.html or self.report):
@@ -139,33 +132,18 @@ class FitOptions(Options):
 
 
 class EmbedCommand(Command):
-    """A command whose ``--report`` may stand without a value, and then means standard output."""
+    """A command whose ``--report`` may stand without a file, and may take INPUT for it."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Add the value where it is left out."""
-        complete = with_value(args, "--report", "-")
-        taken = next((b for a, b in pairwise(complete) if a == "--report" and b != "-"), None)
+        """Name the file that was taken, where INPUT is missing."""
+        taken = next((b for a, b in pairwise(args) if a == "--report" and b[0] != "-"), None)
         try:
-            return super().parse_args(ctx, complete)
+            return super().parse_args(ctx, args)
         except click.MissingParameter as error:
             if taken is None:
                 raise
-            raise click.UsageError(
-                f"INPUT is missing; --report took {taken} as the file to write. Put INPUT first, "
-                "or write --report -.",
-                ctx,
-            ) from error
-
-
-def with_value(args: list[str], option: str, value: str) -> list[str]:
-    """Return arguments in which an option has a value, also where another option follows it."""
-    complete: list[str] = []
-    for i, argument in enumerate(args):
-        complete.append(argument)
-        after = args[i + 1] if i + 1 < len(args) else "--"
-        if argument == option and after.startswith("-") and after != "-":
-            complete.append(value)
-    return complete
+            message = f"INPUT is missing; --report took {taken} as the file to write. Put INPUT "
+            raise click.UsageError(f"{message}first, or write --report -", ctx) from error
 
 
 @command(

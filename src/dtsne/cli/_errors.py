@@ -32,14 +32,15 @@ _ALWAYS_USER = (UserError, OSError, ImportError, MemoryError, Warning)
 _VALUES = (ValueError, TypeError, FloatingPointError)
 
 
+def flag_of(parameter: Parameter, prefix: str = "") -> str:
+    """Return the flag of an option, whose name may begin with a prefix."""
+    return str(parameter.flag).replace("--", f"--{prefix}", 1)
+
+
 def face_of(*tables: Mapping[str, Parameter], prefix: str = "") -> Face:
     """Return how parameters are written where these tables are the options."""
-    flags = {
-        name: str(parameter.flag).replace("--", f"--{prefix}", 1)
-        for table in tables
-        for name, parameter in table.items()
-        if parameter.flag is not None
-    }
+    parameters = (parameter for table in tables for parameter in table.values())
+    flags = {p.name: flag_of(p, prefix) for p in parameters if p.flag is not None}
 
     def write(name: str, value: object) -> str:
         flag = flags.get(name, name)

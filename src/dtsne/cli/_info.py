@@ -41,7 +41,7 @@ _CACHES = (".nbi", ".nbc")
 class InfoOptions(Options):
     """How the information is printed."""
 
-    as_json: bool = option("as_json", "--json", default=False, help="Print JSON.")
+    as_json: bool = option("as_json --json", "Print JSON.", default=False)
 
 
 @command(shown=InfoOptions)

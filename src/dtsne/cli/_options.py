@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import click
 from click.shell_completion import CompletionItem
 
-from dtsne.cli._errors import COMMAND_LINE, NONE
+from dtsne.cli._errors import COMMAND_LINE, NONE, flag_of
 from dtsne.runtime._errors import ParameterError
 
 if TYPE_CHECKING:
@@ -31,17 +31,46 @@ _TYPE_NAMES = {int: "INT", float: "FLOAT"}
 class Option(click.Option):
     """An option with the heading under which the help page lists it."""
 
-    def __init__(self, decls: Sequence[str], *, panel: str = _OTHERS, **attributes: Any) -> None:
-        super().__init__(list(decls), show_default=True, **attributes)
+    def __init__(self, flags: str, panel: str, attributes: Mapping[str, Any]) -> None:
+        super().__init__(flags.split(), show_default=True, **attributes)
         self.panel = panel
 
 
-def option(*decls: str, default: Any = None, **attributes: Any) -> Any:
-    """Declare a field of an :class:`Options` dataclass; attributes are those of :class:`Option`."""
-    attributes |= {"default": default}
+class Argument(click.Argument):
+    """The path of a file or folder, with help."""
+
+    panel = "Arguments"
+
+    def __init__(self, name: str, metavar: str, text: str, default: Path | None = None) -> None:
+        more: dict[str, Any] = {} if default is None else {"default": default}
+        super().__init__([name], metavar=metavar, type=FILE, **more)
+        self.text = text if default is None else f"{text}  [default: {default}]"
+
+
+def option(
+    flags: str, text: str, default: Any = None, *, panel: str | None = None, **attributes: object
+) -> Any:
+    """Declare a field of an :class:`Options` dataclass.
+
+    Parameters
+    ----------
+    flags : str
+        Such as ``"--output -o"`` or ``"--legend/--no-legend"``; also a name that is not the flag.
+    text : str
+        The help.
+    default : object
+        A bool makes a switch.
+    panel : str, optional
+        The heading in the help page; by default that of the class.
+    **attributes
+        Arguments of :class:`click.Option`.
+    """
+    attributes |= {"help": text, "default": default}
     if isinstance(default, bool):
         attributes["is_flag"] = True
-    return field(default=default, metadata={"decls": decls, "attributes": attributes})
+    return field(
+        default=default, metadata={"flags": flags, "panel": panel, "attributes": attributes}
+    )
 
 
 class Options:
@@ -52,13 +81,11 @@ class Options:
     @classmethod
     def options(cls) -> list[Option]:
         """Return the options in the order of the help page."""
+        declared = (field.metadata for field in fields(cls))  # type: ignore[arg-type]
         return [
-            Option(
-                declared.metadata["decls"],
-                **{"panel": cls.panel, **declared.metadata["attributes"]},
-            )
-            for declared in fields(cls)  # type: ignore[arg-type]
-            if "decls" in declared.metadata
+            Option(found["flags"], found["panel"] or cls.panel, found["attributes"])
+            for found in declared
+            if found
         ]
 
     @classmethod
@@ -92,16 +119,6 @@ class Command(click.Command):
                 formatter.write_dl(panels[panel])
 
 
-class Argument(click.Argument):
-    """The path of a file or folder, with help."""
-
-    panel = "Arguments"
-
-    def __init__(self, name: str, metavar: str, text: str, **attributes: Any) -> None:
-        super().__init__([name], metavar=metavar, type=FILE, **attributes)
-        self.text = text
-
-
 def command(
     *arguments: Argument,
     cls: type[Command] = Command,
@@ -119,13 +136,8 @@ def command(
                 values[name] = group.from_values(given)
             function(**values)
 
-        return cls(
-            function.__name__,
-            callback=run,
-            params=list(parameters),
-            help=function.__doc__,
-            epilog=epilog,
-        )
+        name, text = function.__name__, function.__doc__
+        return cls(name, callback=run, params=list(parameters), help=text, epilog=epilog)
 
     return make
 
@@ -141,21 +153,18 @@ def options_from(
 
 
 def _option_from(parameter: Parameter, panel: str, prefix: str) -> Option:
-    flag = str(parameter.flag).replace("--", f"--{prefix}", 1)
-    decls = [f"{prefix}{parameter.name}".replace("-", "_"), flag]
-    common: dict[str, Any] = {
-        "help": _help(parameter),
-        "panel": panel,
-        "default": parameter.default,
-    }
+    flag, name = flag_of(parameter, prefix), f"{prefix}{parameter.name}".replace("-", "_")
+    attributes: dict[str, Any] = {"help": _help(parameter), "default": parameter.default}
     if parameter.kind is bool or False in parameter.choices:
-        decls[1] = f"{flag}/{flag.replace('--', '--no-', 1)}"
+        flag = f"{flag}/{flag.replace('--', '--no-', 1)}"
         if parameter.kind is not bool:  # there to be turned off
-            common |= {"default": True, "callback": lambda *given: given[2] and parameter.default}
-        return Option(decls, **common)
-    if parameter.kind is tuple:
-        common |= {"multiple": True, "callback": _separated}
-    return Option(decls, type=Values(parameter), **common)
+            attributes["default"] = True
+            attributes["callback"] = lambda *given: given[2] and parameter.default
+    else:
+        attributes["type"] = Values(parameter)
+        if parameter.kind is tuple:
+            attributes |= {"multiple": True, "callback": lambda *given: _separated(given[2])}
+    return Option(f"{name} {flag}", panel, attributes)
 
 
 def _help(parameter: Parameter) -> str:
@@ -163,6 +172,12 @@ def _help(parameter: Parameter) -> str:
     if len(parameter.choices) <= _MAX_SHOWN or parameter.metavar:
         return text
     return f"{text.removesuffix('.')}: {', '.join(map(str, parameter.choices))}."
+
+
+def _separated(given: Sequence[str]) -> tuple[str, ...] | None:
+    """Return names that were given one by one, or with commas between them."""
+    names = tuple(name.strip() for part in given for name in part.split(",") if name.strip())
+    return names or None
 
 
 class Values(click.ParamType):  # type: ignore[type-arg]
@@ -200,8 +215,6 @@ class Values(click.ParamType):  # type: ignore[type-arg]
         return found
 
     def _parsed(self, text: str) -> object:
-        if text in self.parameter.choices:
-            return text
         if text == NONE in self.words:
             return None
         if self.parameter.is_number:
@@ -210,18 +223,8 @@ class Values(click.ParamType):  # type: ignore[type-arg]
         return text
 
     def shell_complete(
-        self,
-        ctx: click.Context,  # noqa: ARG002
-        param: click.Parameter,  # noqa: ARG002
-        incomplete: str,
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
         """Complete words; the shell completes files."""
+        del ctx, param
         return [CompletionItem(word) for word in self.words if word.startswith(incomplete)]
-
-
-def _separated(
-    _: click.Context, __: click.Parameter, given: Sequence[str]
-) -> tuple[str, ...] | None:
-    """Return names that were given one by one, or with commas between them."""
-    names = tuple(name.strip() for part in given for name in part.split(",") if name.strip())
-    return names or None

@@ -33,39 +33,36 @@ class Drawing(Options):
     panel = "Output"
 
     output: Path = option(
-        "--output",
-        "-o",
+        "--output -o",
+        "The picture (.png, .pdf, .svg), or an interactive page (.html).",
         type=FILE,
         required=True,
-        help="The picture (.png, .pdf, .svg), or an interactive page (.html).",
     )
     kind: str = option(
         "--kind",
+        "The map; the map coloured by the radius of each point in the data, or by the error of its "
+        "radius in the map; or radii in the map against radii in the data. All but the first need "
+        "the columns that dtsne embed or dtsne quality --points writes.",
         default=KINDS[0],
         type=click.Choice(KINDS),
         metavar="|".join(KINDS),
-        help="The map; the map coloured by the radius of each point in the data, or by the error "
-        "of its radius in the map; or radii in the map against radii in the data. All but the "
-        "first need the columns that dtsne embed or dtsne quality --points writes.",
     )
     by: str | None = option(
         "--by",
+        "Column to colour by, groups or a quantity; by default the first column of groups, or the "
+        "radius where there is none.",
         metavar="COLUMN",
-        help="Column to colour by, groups or a quantity; by default the first column of groups, "
-        "or the radius where there is none.",
     )
-    title: str | None = option("--title", help="Title; by default the name of EMBEDDING.")
+    title: str | None = option("--title", "Title; by default the name of EMBEDDING.")
     size: float | None = option(
-        "--size",
-        type=float,
-        help=f"Width in inches of the map.  [default: {SIZE:g}]",
+        "--size", f"Width in inches of the map.  [default: {SIZE:g}]", type=float
     )
-    dpi: float | None = option("--dpi", type=float, help=f"Dots per inch.  [default: {DPI:g}]")
+    dpi: float | None = option("--dpi", f"Dots per inch.  [default: {DPI:g}]", type=float)
     legend: bool | None = option(
-        "--legend/--no-legend", help="List the groups; by default if the map does not name them."
+        "--legend/--no-legend", "List the groups; by default if the map does not name them."
     )
     names: bool | None = option(
-        "--names/--no-names", help="Write the names of groups onto the map, as by default."
+        "--names/--no-names", "Write the names of groups onto the map, as by default."
     )
 
     def __post_init__(self) -> None:

@@ -35,40 +35,29 @@ class ReportOptions(Options):
 
     perplexity: float | None = option(
         "--perplexity",
+        "Perplexity of the map, if known: clusters too small for it are then found.",
         type=float,
         panel="Embedding",
-        help="Perplexity of the map, if known: clusters too small for it are then found.",
     )
     k: int | None = option(
         "--k",
+        "Neighbour to which radii reach; by default the perplexity, or 100 without one.",
         type=POSITIVE,
-        help="Neighbour to which radii reach; by default the perplexity, or 100 without one.",
     )
     k_neighborhood: int = option(
-        "--k-neighborhood",
-        default=15,
-        type=POSITIVE,
-        help="Number of neighbours that the map should keep.",
+        "--k-neighborhood", "Number of neighbours that the map should keep.", 15, type=POSITIVE
     )
-    as_json: bool = option("as_json", "--json", default=False, help="Print the report as JSON.")
+    as_json: bool = option("as_json --json", "Print the report as JSON.", default=False)
     report: Path | None = option(
-        "--report",
-        type=FILE,
-        help="Write the report to a .md, .txt or .json, and print nothing.",
+        "--report", "Write the report to a .md, .txt or .json, and print nothing.", type=FILE
     )
     points: Path | None = option(
-        "--points",
-        type=FILE,
-        help=f"The measures of every point, as {in_words(WITH_COLUMNS)}.",
+        "--points", f"The measures of every point, as {in_words(WITH_COLUMNS)}.", type=FILE
     )
     plot: Path | None = option(
-        "--plot",
-        type=FILE,
-        help="Radii in the map against radii in the data: .png, .pdf or .svg.",
+        "--plot", "Radii in the map against radii in the data: .png, .pdf or .svg.", type=FILE
     )
-    html: Path | None = option(
-        "--html", type=FILE, help="An interactive page of the map; opens offline."
-    )
+    html: Path | None = option("--html", "An interactive page; opens offline.", type=FILE)
 
     def __post_init__(self) -> None:
         if self.perplexity is not None and not 1 < self.perplexity < math.inf:

@@ -6,7 +6,6 @@ import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from dtsne._backend import CpuBackend
 from dtsne._embed import check_data
 from dtsne.cli import _outputs
 from dtsne.cli._errors import user_errors
@@ -15,6 +14,7 @@ from dtsne.cli._matching import matched
 from dtsne.cli._outputs import STDOUT
 from dtsne.cli._pages import page_of
 from dtsne.cli._verbosity import print_result
+from dtsne.data._prepare import prepare
 from dtsne.io._files import WITH_COLUMNS, suffixes_of
 from dtsne.labels._format import printable
 from dtsne.report import _build
@@ -71,7 +71,7 @@ def measure(
         )
     with open_threads(model.n_jobs) as threads:
         with user_errors():
-            prepared = CpuBackend().prepare(
+            prepared = prepare(
                 check_data(table.X, model.metric),
                 metric=model.metric,
                 n_pcs=model.n_pcs,

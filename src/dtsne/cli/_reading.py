@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import click
 
-from dtsne.cli._errors import COMMAND_LINE, face_of, usage_errors, user_errors
+from dtsne.cli._errors import face_of, usage_errors, user_errors
 from dtsne.cli._options import Options, option, options_from
 from dtsne.io._options import MAP_OPTIONS, READ_OPTIONS, ReadOptions
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from dtsne.cli._options import Option
     from dtsne.labels._groups import Groups
     from dtsne.runtime._errors import Face
+    from dtsne.runtime._parameters import Parameter
     from dtsne.tables import Table
 
 _LOGGER = logging.getLogger(__name__)
@@ -29,45 +30,60 @@ _PCA = "X_pca"
 
 
 @dataclass(frozen=True)
-class InputOptions(Options):
-    """The options of `read_table`, and transforms."""
+class FileOptions(Options):
+    """The options of a file, from a table; flags begin with a prefix."""
 
     panel = "Input"
+    table: ClassVar[Mapping[str, Parameter]]
+    prefix: ClassVar[str] = ""
 
     file: ReadOptions
-    log1p: bool = option("--log1p", default=False, help="Map log(1 + x), for counts.")
+
+    @classmethod
+    def face(cls) -> Face:
+        """Return how these options are written."""
+        return face_of(cls.table, prefix=cls.prefix)
+
+    @classmethod
+    def options(cls) -> list[Option]:
+        """See :class:`Options`."""
+        table = options_from(cls.table.values(), cls.panel, prefix=cls.prefix)
+        return [*table, *super().options()]
+
+    @classmethod
+    def from_values(cls, values: Mapping[str, Any]) -> Self:
+        """See :class:`Options`."""
+        names = {f"{cls.prefix.replace('-', '_')}{name}": name for name in cls.table}
+        others = {name: value for name, value in values.items() if name not in names}
+        with usage_errors(cls.face()):
+            file = ReadOptions(**{name: values[typed] for typed, name in names.items()})
+        return cls(file, **others)
+
+
+@dataclass(frozen=True)
+class InputOptions(FileOptions):
+    """The options of `read_table`, and transforms."""
+
+    table = READ_OPTIONS
+
+    log1p: bool = option("--log1p", "Map log(1 + x), for counts.", default=False)
     arcsinh: float | None = option(
         "--arcsinh",
+        "Map arcsinh(x / COFACTOR): 5 for mass cytometry, 150 for fluorescence.",
         type=float,
         metavar="COFACTOR",
-        help="Map arcsinh(x / COFACTOR): 5 for mass cytometry, 150 for fluorescence.",
     )
 
     def __post_init__(self) -> None:
         if self.log1p and self.arcsinh is not None:
             raise click.UsageError("--log1p and --arcsinh cannot be combined; remove one of them")
         if self.arcsinh is not None and not 0 < self.arcsinh < math.inf:
-            raise click.UsageError(
-                f"--arcsinh {self.arcsinh:g} must be a number above 0, such as 5"
-            )
+            raise click.UsageError(f"--arcsinh {self.arcsinh:g} must be a number above 0")
         if self.label is not None and self.file.id_column == self.label:
             raise click.UsageError(
                 f"--id and --label both name {self.label!r}; an ID names one row, a label a group "
                 "of rows: remove one of them"
             )
-
-    @classmethod
-    def options(cls) -> list[Option]:
-        """See :class:`Options`."""
-        return [*options_from(READ_OPTIONS.values()), *super().options()]
-
-    @classmethod
-    def from_values(cls, values: Mapping[str, Any]) -> Self:
-        """See :class:`Options`."""
-        others = {name: value for name, value in values.items() if name not in READ_OPTIONS}
-        with usage_errors(COMMAND_LINE):
-            file = ReadOptions(**{name: values[name] for name in READ_OPTIONS})
-        return cls(file, **others)
 
     @property
     def label(self) -> str | None:
@@ -76,14 +92,17 @@ class InputOptions(Options):
 
     def read(self, path: Path) -> Table:
         """Read the file and transform its numbers."""
+        from dtsne import tables
         from dtsne.cli._numbers import check_rows
-        from dtsne.tables import read_table
 
         with user_errors():
-            table = read_table(path, self.file)
+            table = tables.read_table(path, self.file)
             _LOGGER.info(table.source)
             self._mention_principal_components(path)
-            table = self._transformed(table)
+            if self.log1p:
+                table = replace(table, X=tables.log1p(table.X))
+            if self.arcsinh is not None:
+                table = replace(table, X=tables.arcsinh(table.X, self.arcsinh))
             check_rows(table, path)
             return table
 
@@ -111,9 +130,7 @@ class InputOptions(Options):
 
     def _mention_principal_components(self, path: Path) -> None:
         """Log that X was read where the file has principal components, too."""
-        if self.file.layer is not None or self.file.use_rep is not None:
-            return
-        if not self.is_anndata(path):
+        if self.file.layer or self.file.use_rep or not self.is_anndata(path):
             return
         from dtsne.io._anndata import opened
 
@@ -121,45 +138,12 @@ class InputOptions(Options):
             if _PCA in file.get("obsm", ()):
                 _LOGGER.info("read X; the file also has %s: --use-rep %s --n-pcs none", _PCA, _PCA)
 
-    def _transformed(self, table: Table) -> Table:
-        from dtsne import tables
-
-        if self.log1p:
-            return replace(table, X=tables.log1p(table.X))
-        if self.arcsinh is not None:
-            return replace(table, X=tables.arcsinh(table.X, self.arcsinh))
-        return table
-
 
 @dataclass(frozen=True)
-class MapOptions(Options):
+class MapOptions(FileOptions):
     """The options of `read_embedding`."""
 
-    prefix: ClassVar[str] = ""
-    panel = "Input"
-
-    file: ReadOptions
-
-    @classmethod
-    def face(cls) -> Face:
-        """Return how these options are written."""
-        return face_of(MAP_OPTIONS, prefix=cls.prefix)
-
-    @classmethod
-    def options(cls) -> list[Option]:
-        """See :class:`Options`."""
-        table = options_from(MAP_OPTIONS.values(), cls.panel, prefix=cls.prefix)
-        return [*table, *super().options()]
-
-    @classmethod
-    def from_values(cls, values: Mapping[str, Any]) -> Self:
-        """See :class:`Options`."""
-        prefix = cls.prefix.replace("-", "_")
-        names = {f"{prefix}{name}": name for name in MAP_OPTIONS}
-        others = {name: value for name, value in values.items() if name not in names}
-        with usage_errors(cls.face()):
-            file = ReadOptions(**{name: values[typed] for typed, name in names.items()})
-        return cls(file, **others)
+    table = MAP_OPTIONS
 
     def read(self, path: Path, likely_id: str | None = None) -> MapFile:
         """Read the map; errors name these options."""
@@ -173,11 +157,7 @@ class MapOptions(Options):
 class SecondMapOptions(MapOptions):
     """The options of EMBEDDING next to those of INPUT, and how the two are matched."""
 
-    prefix = "map-"
     panel = "Embedding"
+    prefix = "map-"
 
-    by_order: bool = option(
-        "--by-order",
-        default=False,
-        help="Match rows by their order and ignore IDs.",
-    )
+    by_order: bool = option("--by-order", "Match rows by their order, not by IDs.", default=False)

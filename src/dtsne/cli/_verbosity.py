@@ -25,12 +25,11 @@ _LEVELS = (logging.WARNING, logging.INFO, logging.DEBUG)
 class Verbosity(Options):
     """How much is printed."""
 
-    quiet: bool = option("--quiet", "-q", default=False, help="Print errors only, and no progress.")
+    quiet: bool = option("--quiet -q", "Print errors only, and no progress.", default=False)
     verbose: bool = option(
-        "--verbose",
-        "-v",
+        "--verbose -v",
+        "Print more: every ten iterations, all warnings, the traceback of an error.",
         default=False,
-        help="Print more: every ten iterations, all warnings, the traceback of an error.",
     )
 
     def __post_init__(self) -> None:

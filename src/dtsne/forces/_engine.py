@@ -14,6 +14,8 @@ from dtsne.runtime._threads import ONE_THREAD, Threads
 from dtsne.runtime._typing import FloatArray
 
 if TYPE_CHECKING:
+    import torch
+
     from dtsne.affinity._base import Affinities
     from dtsne.forces.fft._repulsion import FftRepulsion
 
@@ -52,6 +54,7 @@ class CpuEngine(Engine[FloatArray]):
             forces, cost = attraction(
                 self._affinities, coordinates, scales, self._threads, with_cost=with_kl
             )
+        normaliser: FloatArray | float
         with self._timings.phase("repulsion"):
             if self._repulsion is None:
                 repulsion, normaliser = exact_repulsion(coordinates, scales, self._threads)
@@ -61,3 +64,25 @@ class CpuEngine(Engine[FloatArray]):
         if cost is None:
             return Evaluation(gradient, None)
         return Evaluation(gradient, self._negative_entropy + cost + float(np.log(normaliser)))
+
+
+def engine_for(
+    affinities: Affinities,
+    n_components: int,
+    fft_tolerance: float | None,
+    *,
+    threads: Threads,
+    timings: Timings,
+    device: torch.device | None,
+) -> Engine[FloatArray]:
+    """Return the engine of a device; without a tolerance it sums over all pairs."""
+    if device is not None:
+        from dtsne.forces._engine_torch import torch_engine
+
+        return torch_engine(affinities, n_components, fft_tolerance, timings)  # type: ignore[arg-type,return-value]
+    from dtsne.forces.fft._repulsion import FftRepulsion
+
+    repulsion = None
+    if fft_tolerance is not None:
+        repulsion = FftRepulsion(n_components, fft_tolerance, threads)
+    return CpuEngine(affinities, repulsion, threads=threads, timings=timings)

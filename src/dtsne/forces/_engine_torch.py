@@ -22,6 +22,18 @@ if TYPE_CHECKING:
     from dtsne.forces.fft._repulsion_torch import TorchFftRepulsion
 
 
+def torch_engine(
+    affinities: Affinities, n_components: int, fft_tolerance: float | None, timings: Timings
+) -> TorchEngine:
+    """Return an engine; without a tolerance it sums over all pairs."""
+    from dtsne.forces.fft._repulsion_torch import TorchFftRepulsion
+
+    repulsion = None
+    if fft_tolerance is not None:
+        repulsion = TorchFftRepulsion(n_components, fft_tolerance)
+    return TorchEngine(affinities, repulsion, timings=timings)
+
+
 class TorchEngine(Engine[Tensor]):
     """See :class:`dtsne.forces._base.Engine`; maps, scales and gradients are tensors in float64.
 
@@ -67,6 +79,7 @@ class TorchEngine(Engine[Tensor]):
             forces, cost = attraction(
                 self._affinities, points, n_axes=n_components, with_cost=with_kl
             )
+        normaliser: Tensor | float
         with self._timings.phase("repulsion"):
             if self._repulsion is None:
                 repulsion, sums = exact_repulsion(points, n_axes=n_components)

@@ -10,8 +10,9 @@ import numpy as np
 
 from dtsne.io._errors import TableError, reading
 from dtsne.io._files import check_room
-from dtsne.io._select import listed, matching
+from dtsne.io._select import matching
 from dtsne.io._table import Source, as_text, float_type
+from dtsne.runtime._names import listed
 from dtsne.runtime._optional import optional
 
 if TYPE_CHECKING:

@@ -15,9 +15,10 @@ from dtsne.io._files import MAPS, existing_file, format_of
 from dtsne.io._numpy import Archive
 from dtsne.io._options import MAP_OPTIONS, READ_OPTIONS, ReadOptions
 from dtsne.io._read import open_source
-from dtsne.io._select import ID_NAMES, counted, listed, matching, select, unknown
+from dtsne.io._select import ID_NAMES, counted, matching, select, unknown
 from dtsne.io._table import as_text, is_sparse
 from dtsne.runtime._errors import ParameterError, setting
+from dtsne.runtime._names import listed
 
 if TYPE_CHECKING:
     import os

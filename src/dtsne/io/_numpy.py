@@ -12,9 +12,10 @@ import numpy as np
 
 from dtsne.io._errors import TableError, reading
 from dtsne.io._files import check_magic, check_room
-from dtsne.io._select import ID_NAMES, counted, listed, unknown
+from dtsne.io._select import ID_NAMES, counted, unknown
 from dtsne.io._table import Source, as_text, default_names, unique
 from dtsne.runtime._errors import setting
+from dtsne.runtime._names import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ from dtsne.io._errors import TableError, where
 from dtsne.io._table import Table, as_text, is_sparse
 from dtsne.runtime._errors import UserNotice, setting
 from dtsne.runtime._logging import warn
+from dtsne.runtime._names import listed, nearest_names
 
 if TYPE_CHECKING:
     import os
@@ -35,12 +35,6 @@ _MAX_EXAMINED = 100
 _PATTERN = frozenset("*?[")
 
 
-def listed(names: Sequence[str], max_shown: int = 6) -> str:
-    """Write names as 'a', 'b' and 7 more."""
-    shown = ", ".join(repr(name) for name in names[:max_shown])
-    return f"{shown} and {len(names) - max_shown:,} more" if len(names) > max_shown else shown
-
-
 def counted(n: int, one: str, several: str) -> str:
     """Write a number of things as 1 cell, or 1,200 cells."""
     return f"{n:,} {one if n == 1 else several}"
@@ -53,14 +47,7 @@ def unknown(
     path: str | os.PathLike[str] | None = None,
 ) -> TableError:
     """Return the error for a name that is not there, with those that are nearest to it."""
-    there = list(names)
-    by_lower = {other.lower(): other for other in reversed(there)}
-    near = get_close_matches(name.lower(), by_lower, n=3, cutoff=0.5)
-    if near:
-        known = f"the nearest: {listed([by_lower[other] for other in near])}"
-    else:
-        known = f"there are {listed(there)}" if there else "nor any other"
-    return TableError(f"the file has no {what} {name!r}", known, path=path)
+    return TableError(f"the file has no {what} {name!r}", nearest_names(name, names), path=path)
 
 
 def matching(wanted: Iterable[str], names: Sequence[str]) -> list[str]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dtsne.runtime._arrays import is_torch
 from dtsne.runtime._jit import compiled
 
 if TYPE_CHECKING:
@@ -25,6 +26,20 @@ def breadth_first_order(indices: IntArray) -> IntArray:
     order = np.empty(len(indices), np.int32)
     _walk(indices, min(_N_FOLLOWED, indices.shape[1]), order)
     return order
+
+
+def to_internal_order(
+    indices: IntArray, distances: FloatArray
+) -> tuple[IntArray | None, IntArray, FloatArray]:
+    """Return an order that is quick to work on, and the neighbour lists in it.
+
+    On a device the order stays as it is, which is None: the positions of a million points fit into
+    its cache.
+    """
+    if is_torch(indices):
+        return None, indices, distances  # type: ignore[return-value]
+    order = breadth_first_order(indices)
+    return order, *reorder_lists(indices, distances, order)
 
 
 def reorder_lists(

@@ -1,4 +1,4 @@
-"""The descent: from a start to the map, for any engine.
+"""The descent: from an initialisation to the map, for any engine.
 
 Two rules of descent share one loop. ``PAPER`` is the paper's: the same step n/12 for all points,
 momentum .5, after 20 iterations .8. Its effective step for a wide cluster is smaller by (σ_min/σ)²,
@@ -6,13 +6,13 @@ which is why it does not converge where scales differ. ``SCALED`` moves every po
 own kernel scale and lets each coordinate's gain grow while it keeps its direction
 (delta-bar-delta). docs/optimiser.md holds the experiments behind the numbers.
 
-Maps are arrays of numpy or tensors of PyTorch, whatever the engine works on.
+Arrays are typed as those of numpy; where the engine is on a device, they are tensors of PyTorch.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dtsne.forces._step import Motion, StepSettings
 from dtsne.runtime._arrays import namespace_of
@@ -66,7 +66,7 @@ class Schedule:
 
 @dataclass(frozen=True)
 class State:
-    """Where the descent stands before an iteration: all that it goes on from."""
+    """Where the descent stands before an iteration: all that it resumes from."""
 
     iteration: int
     embedding: FloatArray
@@ -78,7 +78,7 @@ class State:
     previous_kl: float | None  # at the last check, if it can be compared with
 
     @property
-    def motion(self) -> Motion[Any]:
+    def motion(self) -> Motion[FloatArray]:
         """Where the points are, and how they move."""
         return Motion(self.embedding, self.velocity, self.gains)
 
@@ -108,7 +108,7 @@ class Checkpoint:
 
 
 def descend(
-    engine: Engine[Any],
+    engine: Engine[FloatArray],
     state: State,
     rule: Rule,
     schedule: Schedule,
@@ -150,7 +150,7 @@ def descend(
         state = _until_check(engine, state, rule, schedule)
 
 
-def _until_check(engine: Engine[Any], state: State, rule: Rule, schedule: Schedule) -> State:
+def _until_check(engine: Engine[FloatArray], state: State, rule: Rule, schedule: Schedule) -> State:
     """Do the iterations up to the next check: many at once where they have the same numbers."""
     end = min(state.iteration + -state.iteration % CHECK_EVERY, schedule.max_iter)
     while state.iteration < end:
@@ -162,7 +162,7 @@ def _until_check(engine: Engine[Any], state: State, rule: Rule, schedule: Schedu
     return state
 
 
-def _moved(n: int, state: State, motion: Motion[Any]) -> State:
+def _moved(n: int, state: State, motion: Motion[FloatArray]) -> State:
     """Return the state after n iterations."""
     return replace(
         state,

@@ -9,16 +9,17 @@ Where the data is on a device, so is its start; but a spectral one is found on t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dtsne.runtime._arrays import like, on_host, to_host
-from dtsne.runtime._errors import ParameterError, setting
+from dtsne.runtime._errors import ParameterError, UserNotice, setting
 from dtsne.runtime._logging import warn
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
+    from scipy.sparse import csr_array
 
     from dtsne.data._base import Data
     from dtsne.runtime._threads import Threads
@@ -58,12 +59,14 @@ def check_initialisation(init: ArrayLike, n: int, n_components: int) -> FloatArr
     return start
 
 
-def principal_start(data: Data, n_components: int, unit: float, threads: Threads) -> Any | None:
+def principal_start(
+    data: Data, n_components: int, unit: float, threads: Threads
+) -> FloatArray | None:
     """Principal components in units of σ; None for data without coordinates."""
-    components: Any = data.principal_axes(n_components, threads)
+    components: FloatArray | None = data.principal_axes(n_components, threads)  # type: ignore[assignment]
     if components is None:
         return None
-    axes = components / unit
+    axes: FloatArray = components / unit
     spread = to_host(((axes - axes.mean(axis=0)) ** 2).mean(axis=0)) ** 0.5
     kept = np.flatnonzero(spread > _EMPTY_SHARE * spread[0])
     if len(kept) == n_components:
@@ -79,7 +82,9 @@ def random_start(n: int, n_components: int, rng: np.random.Generator) -> FloatAr
     return rng.normal(scale=_RANDOM_STD, size=(n, n_components))
 
 
-def spectral_start(P: Any, n_components: int, otherwise: Any) -> Any:
+def spectral_start(
+    P: FloatArray | csr_array, n_components: int, otherwise: FloatArray
+) -> FloatArray:
     """Laplacian eigenmap of P, an array or sparse matrix, small, with noise between its points.
 
     Small, because its axes have no common scale (one may be a mode of a single cluster), and with
@@ -87,20 +92,19 @@ def spectral_start(P: Any, n_components: int, otherwise: Any) -> Any:
     """
     axes = _leading_eigenvectors(P, n_components)
     if axes is None:
-        warn(
-            "The spectral start did not converge; init='pca', or 'random' where there are no "
-            "coordinates, is used instead."
-        )
+        fallback = f"{setting('init', 'pca')}, or 'random' where there are no coordinates,"
+        warn(UserNotice(f"The spectral initialisation did not converge: {fallback} is used"))
         return otherwise
     start: FloatArray = axes * (_SPECTRAL_STD / axes.std(axis=0))
     start += _RANDOM_STD * _noise(start.shape)
     return start
 
 
-def shrink_as_paper(start: Any) -> Any:
+def shrink_as_paper(start: FloatArray) -> FloatArray:
     """Scale a start to the tiny size that the paper begins with."""
     centred = start[:, 0] - start[:, 0].mean()
-    return start * (_PAPER_STD / (centred**2).mean() ** 0.5)
+    shrunk: FloatArray = start * (_PAPER_STD / (centred**2).mean() ** 0.5)
+    return shrunk
 
 
 def _noise(shape: tuple[int, int]) -> FloatArray:
@@ -108,7 +112,7 @@ def _noise(shape: tuple[int, int]) -> FloatArray:
     return np.random.default_rng(0).normal(size=shape)
 
 
-def _leading_eigenvectors(P: Any, n_components: int) -> FloatArray | None:
+def _leading_eigenvectors(P: FloatArray | csr_array, n_components: int) -> FloatArray | None:
     """Eigenvectors of D^−½ P D^−½ after the first, which is known: √D."""
     from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 

@@ -8,10 +8,9 @@ The embedding ``Y`` has shape (n, 2); everything else has one entry for each of 
 missing (NaN, None) is drawn grey beneath the rest, and listed as "missing".
 """
 
-from dtsne.plots._density import iso_radius_glyphs, radius_map, residual_map
+from dtsne.plots._density import iso_radius_glyphs, radius_map, radius_plot, residual_map
 from dtsne.plots._palette import categorical_colors
 from dtsne.plots._panels import side_by_side
-from dtsne.plots._radius_plot import radius_plot
 from dtsne.plots._scale_bar import density_scale_bar, radius_unit
 from dtsne.plots._scatter import scatter_map
 

@@ -20,7 +20,7 @@ from dtsne.plots._palette import (
     to_linear,
     to_srgb,
 )
-from dtsne.plots._raster import mean_per_pixel
+from dtsne.plots._points import mean_per_pixel
 from dtsne.runtime._arrays import on_host
 from dtsne.runtime._errors import DataError, ParameterError, setting
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from dtsne.labels._groups import Labels
     from dtsne.plots._inputs import ByLabel
-    from dtsne.plots._raster import Grid
+    from dtsne.plots._points import Grid
     from dtsne.runtime._typing import BoolArray, FloatArray
 
 

@@ -10,8 +10,7 @@ from dtsne.plots._axes import axes_or_new, frame_map, is_dark, size_in_inches
 from dtsne.plots._coloring import Categories, Coloring, ColorOptions, choose_coloring
 from dtsne.plots._legends import draw_legend, lists_groups
 from dtsne.plots._palette import DARK, LIGHT
-from dtsne.plots._points import PointStyle, draw_points, point_style
-from dtsne.plots._raster import RASTERIZE_ABOVE, draw_image
+from dtsne.plots._points import RASTERIZE_ABOVE, PointStyle, draw_image, draw_points, point_style
 from dtsne.plots._scale_bar import HEIGHT_BELOW, density_scale_bar
 from dtsne.runtime._checks import check_embedding
 
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
     from dtsne.labels._groups import Groups, Labels
     from dtsne.plots._inputs import ByLabel
-    from dtsne.plots._raster import RasterScale
+    from dtsne.plots._points import RasterScale
     from dtsne.runtime._typing import IntArray
 
 

@@ -31,13 +31,13 @@ from dtsne.runtime._threads import open_threads
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from dtsne._config import Device, NeighborGraph
+    from dtsne._config import NeighborGraph
     from dtsne._embedding import Embedding
     from dtsne.data._base import Data
     from dtsne.labels._groups import Groups, Labels
     from dtsne.report._sources import Source
     from dtsne.runtime._threads import Threads
-    from dtsne.runtime._typing import IntArray, MatrixLike
+    from dtsne.runtime._typing import Device, IntArray, MatrixLike
 
 # Rows that the measures are taken around, half as many as in `evaluate`: a report looks at all
 # points besides. Trustworthiness compares each with all points; the values of a sample of this size

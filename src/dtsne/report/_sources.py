@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     import torch
     from numpy.typing import ArrayLike
 
-    from dtsne._config import Device, NeighborGraph
+    from dtsne._config import NeighborGraph
     from dtsne._embedding import NeighborLists
     from dtsne.data._base import Data
     from dtsne.runtime._threads import Threads
-    from dtsne.runtime._typing import FloatArray, IntArray, MatrixLike
+    from dtsne.runtime._typing import Device, FloatArray, IntArray, MatrixLike
 
 
 @dataclass(frozen=True, eq=False)

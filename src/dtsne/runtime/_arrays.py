@@ -89,20 +89,21 @@ def on_host(values: _Values) -> _Values:
     return np.from_dlpack(values)  # type: ignore[arg-type,return-value]
 
 
-def asarray_like(array: FloatArray, other: Array) -> Array:
-    """Return an array of numpy as one of the kind, and on the device, of another."""
+def asarray_like(array: AnyArray, other: Array) -> Array:
+    """Return an array as one of the kind, and on the device, of another; row by row in memory."""
     if isinstance(other, np.ndarray):
-        return array
-    rows = np.ascontiguousarray(array)
-    like: Array = sys.modules["torch"].as_tensor(rows, dtype=other.dtype, device=other.device)
+        return array  # type: ignore[return-value]
+    rows = np.ascontiguousarray(array) if isinstance(array, np.ndarray) else array
+    torch = sys.modules["torch"]
+    like: Array = torch.as_tensor(rows, dtype=other.dtype, device=other.device).contiguous()
     return like
 
 
-def clip_min(values: Array, minimum: float) -> Array:
+def clip_min(values: _Values, minimum: float) -> _Values:
     """Element-wise ``max(values, minimum)``; accepts scalars."""
-    if isinstance(values, np.ndarray | np.generic | float):
-        return np.maximum(values, minimum)
-    return values.clamp(min=minimum)
+    if is_torch(values):
+        return values.clamp(min=minimum)  # type: ignore[return-value]
+    return np.maximum(values, minimum)  # type: ignore[call-overload,no-any-return]
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Names that users write: lists of them, and the closest to one that is not known."""
+"""Names that users write: lists of them, and the nearest to one that is not known."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ def listed(names: Sequence[str], max_names: int = 6) -> str:
     return f"{shown} and {more:,} more" if more > 0 else shown
 
 
-def closest(name: str, known: Iterable[object], n: int = 1) -> str:
-    """Return a clause with the known names closest to another, or with all of them."""
+def nearest_names(name: str, known: Iterable[object]) -> str:
+    """Return a clause with the known names that are nearest to another, or with all of them."""
     names = list(map(str, known))
     if not names:
         return "there are none"
     by_lower = {other.lower(): other for other in reversed(names)}
-    near = get_close_matches(name.lower(), by_lower, n=n)
+    near = get_close_matches(name.lower(), by_lower, n=3, cutoff=0.5)
     if near:
-        return f"the closest is {listed([by_lower[other] for other in near])}"
+        return f"the nearest: {listed([by_lower[other] for other in near])}"
     return f"there are {listed(names)}"

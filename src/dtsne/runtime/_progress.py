@@ -57,14 +57,19 @@ class Progress:
         self.timings = Timings()
         self._display = _Display() if display is None else display
         self._status = _Status(fit_began=perf_counter())
+        self._phase_began: float | None = None  # in CPU seconds
         self._lock = RLock()  # the thread of the clock shows, too
 
-    @contextmanager
-    def phase(self, name: str) -> Iterator[None]:
-        """Measure what is done within, and show its name meanwhile."""
-        self._now_at(_Status(self._status.fit_began, name))
-        with self.timings.phase(name):
-            yield
+    def begin(self, phase: str) -> None:
+        """Show the name of a phase, and measure it until the next one begins."""
+        self._measure()
+        self.timings.cpu.setdefault(phase, 0.0)
+        self._now_at(_Status(self._status.fit_began, phase))
+
+    def end(self) -> None:
+        """End the last phase."""
+        self._measure()
+        self._phase_began = None
 
     def advance(self, done: int, total: int, *, kl: float | None = None) -> None:
         """Say how much of the phase is done, as often as you like; and in the descent, KL."""
@@ -89,6 +94,12 @@ class Progress:
                 last = replace(self._status, phase=_FINISHED, first=None)
                 self._display.show(last, perf_counter(), last=True)
             self._display.close()
+
+    def _measure(self) -> None:
+        now = process_time()
+        if self._phase_began is not None:
+            self.timings.cpu[self._status.phase] += now - self._phase_began
+        self._phase_began = now
 
     def _now_at(self, status: _Status) -> None:
         self._status = status

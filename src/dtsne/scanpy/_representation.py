@@ -10,7 +10,7 @@ import numpy as np
 
 from dtsne.runtime._errors import DataError, DataTypeError, ParameterError, UserError, setting
 from dtsne.runtime._memory import check_memory
-from dtsne.runtime._names import closest, listed
+from dtsne.runtime._names import listed, nearest_names
 from dtsne.runtime._parameters import Parameter
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class MissingEntryError(UserError, KeyError):
     """
 
     def __init__(self, place: str, key: str, available: Iterable[object], fix: str = "") -> None:
-        found = closest(key, available)
+        found = nearest_names(key, available)
         super().__init__(f"{place} has no {key!r} ({found})", fix or "pass another name")
         self.place, self.key = place, key
 

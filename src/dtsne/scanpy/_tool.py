@@ -16,7 +16,7 @@ from dtsne.runtime._errors import (
     ParameterTypeError,
     setting,
 )
-from dtsne.runtime._names import closest
+from dtsne.runtime._names import nearest_names
 from dtsne.runtime._parameters import Parameter
 from dtsne.scanpy._graph import graph_in, representation_of, usable_neighbors
 from dtsne.scanpy._representation import MissingEntryError, represent
@@ -29,10 +29,11 @@ if TYPE_CHECKING:
     from anndata import AnnData
     from numpy.typing import ArrayLike
 
-    from dtsne._config import Callback, Device, RandomState
+    from dtsne._config import Callback, RandomState
     from dtsne._estimator import DTSNE
     from dtsne.labels._groups import Groups
     from dtsne.report._anndata import Entries
+    from dtsne.runtime._typing import Device
     from dtsne.scanpy._representation import Representation
 
 _LOGGER = logging.getLogger(__name__)
@@ -210,7 +211,7 @@ def _check_names(parameters: Mapping[str, object]) -> None:
             raise ParameterTypeError(name, value, reason=reason, fix=fix)
         if name not in known:
             reason = f"there is no parameter {name!r}"
-            raise ParameterTypeError(name, value, reason=reason, fix=closest(name, known))
+            raise ParameterTypeError(name, value, reason=reason, fix=nearest_names(name, known))
 
 
 def _check_anndata(adata: AnnData, *, copy: bool) -> None:
