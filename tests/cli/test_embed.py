@@ -10,14 +10,13 @@ import sys
 
 import numpy as np
 import pytest
-from cli_support import QUICK, done, refused, run, three_groups, write_csv
+from cli_support import QUICK, N, done, rejected, run, three_groups, write_csv
 from page_support import header_of, texts_of, unpacked
 
 from dtsne import DTSNE
 from dtsne.account import Account
 from dtsne.tables import read_embedding, read_table
 
-N = 90
 OUTPUTS = ["csv", "csv.gz", "tsv", "parquet", "feather", "npy", "npz"]
 OF_ACCOUNT = ["log_radius_data", "log_radius_map", "density_residual", "neighbor_recall",
               "is_duplicate", "k_too_large", "cluster_size", "unreliable", "sigma",
@@ -185,7 +184,7 @@ def test_an_h5ad_is_overwritten_only_if_asked(tmp_path, data, ids):
     source = tmp_path / "cells.h5ad"
     write_h5ad(source, data, ids)
     before = source.read_bytes()
-    assert "--overwrite" in refused("embed", source, "-o", source, *QUICK)
+    assert "--overwrite" in rejected("embed", source, "-o", source, *QUICK)
     assert source.read_bytes() == before
     done("embed", source, "-o", source, "--overwrite", "--no-account", *QUICK, "-q")
     assert "X_dtsne" in anndata.read_h5ad(source).obsm
@@ -235,7 +234,7 @@ def test_parameters_reach_the_estimator(tmp_path, table, monkeypatch):
             super().__init__(**parameters)
 
     monkeypatch.setattr("dtsne._estimator.DTSNE", Watched)
-    refused(
+    rejected(
         "embed", table, "-o", tmp_path / "no" / "m.csv", "--n-pcs", "none", "--no-calibration",
         "--learning-rate", "auto", "--tol", "0.001", "--init", "random", "--random-state", "3",
         "--n-jobs", "-1", "--metric", "cosine", "--checkpoint", tmp_path / "c.npz",
@@ -343,7 +342,7 @@ def test_labels_may_be_numbers_and_missing(tmp_path, data):
     _, groups = labelled(tmp_path / "e.csv", data, (np.arange(N) % 11).astype(str))
     assert groups["label"] == list(range(11))
     write_csv(tmp_path / "f.csv", data[0], [""] * N)
-    line = refused("embed", tmp_path / "f.csv", "-o", tmp_path / "m.csv", "--label", "type", "-q")
+    line = rejected("embed", tmp_path / "f.csv", "-o", tmp_path / "m.csv", "--label", "type", "-q")
     assert "'type'" in line
 
 
@@ -413,10 +412,10 @@ def test_a_map_of_tsne_is_presented_as_such(tmp_path, table, monkeypatch):
     assert drawn[0]["unit"] is None
     assert "One unit of the map" not in report.read_text(encoding="utf-8")
     # Nor do commands that read the map say what its unit is.
-    judged = done("quality", table, tmp_path / "m.csv", "--id", "cell", "-q")
-    assert "One unit of the map" not in judged.stdout
+    measured = done("quality", table, tmp_path / "m.csv", "--id", "cell", "-q")
+    assert "One unit of the map" not in measured.stdout
     options = ["--density-scale", "0", "--compare-tsne", "--html", page]
-    assert "--density-scale 0 is t-SNE already" in refused("embed", table, *options, code=2)
+    assert "--density-scale 0 is t-SNE already" in rejected("embed", table, *options, code=2)
 
 
 def test_ids_that_occur_twice_are_a_column_of_the_page(tmp_path, data, ids):
@@ -453,7 +452,7 @@ def test_three_dimensions_have_a_map_and_no_picture(tmp_path, table):
         "-q",
     )
     assert read_embedding(tmp_path / "m.csv")[0].shape == (N, 3)
-    line = refused("embed", table, "--plot", tmp_path / "m.png", "--n-components", "3", code=2)
+    line = rejected("embed", table, "--plot", tmp_path / "m.png", "--n-components", "3", code=2)
     assert "--n-components 2" in line
 
 
@@ -473,7 +472,7 @@ def test_nothing_of_a_failed_run_is_left(tmp_path, table, monkeypatch):
         raise OSError(28, "No space left on device", "map")
 
     monkeypatch.setattr("dtsne.io._write.csv.writer", broken)
-    line = refused(
+    line = rejected(
         "embed", table, "--id", "cell", "-o", tmp_path / "m.csv", "--no-account", *QUICK, "-q"
     )
     assert "No space left on device" in line
@@ -485,7 +484,7 @@ def test_a_checkpoint_is_taken_up(tmp_path, table):
     run("embed", table, "-o", tmp_path / "m.csv", *options, *QUICK)
     assert not (tmp_path / "c.npz").exists()
     (tmp_path / "c.npz").write_text("no checkpoint")
-    line = refused("embed", table, "-o", tmp_path / "m.csv", *options, *QUICK, "-q")
+    line = rejected("embed", table, "-o", tmp_path / "m.csv", *options, *QUICK, "-q")
     assert "c.npz is not a checkpoint of dtsne, or is corrupt" in line
     assert "delete" not in line
     assert (tmp_path / "c.npz").read_text() == "no checkpoint"
