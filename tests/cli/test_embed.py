@@ -107,7 +107,7 @@ def test_every_format_becomes_every_other(kind, tmp_path, data, ids, the_map):
     for suffix in outputs:
         output = tmp_path / f"map.{suffix}"
         # The account takes most of the time, and is the same for all of them.
-        account = [] if suffix in ("csv", "h5ad") else ["--no-account"]
+        account = [] if suffix in ("csv", "h5ad") else ["--no-report"]
         done("embed", source, "-o", output, *options, *account, *QUICK, "-q")
         Y, found_ids = read_embedding(output)
         np.testing.assert_allclose(Y, the_map.embedding_, atol=1e-3)
@@ -136,7 +136,7 @@ def test_all_columns_that_are_not_mapped_are_carried_along(tmp_path, data, ids):
     frame.to_csv(tmp_path / "d.csv", index=False)
     result = done(
         "embed", tmp_path / "d.csv", "-o", tmp_path / "m.parquet", "--id", "cell",
-        "--exclude", "batch,m3", "--no-account", *QUICK,
+        "--exclude", "batch,m3", "--no-report", *QUICK,
     )  # fmt: skip
     assert "× 3 numbers" in result.stderr
     table = read_table(
@@ -186,7 +186,7 @@ def test_an_h5ad_is_overwritten_only_if_asked(tmp_path, data, ids):
     before = source.read_bytes()
     assert "--overwrite" in rejected("embed", source, "-o", source, *QUICK)
     assert source.read_bytes() == before
-    done("embed", source, "-o", source, "--overwrite", "--no-account", *QUICK, "-q")
+    done("embed", source, "-o", source, "--overwrite", "--no-report", *QUICK, "-q")
     assert "X_dtsne" in anndata.read_h5ad(source).obsm
 
 
@@ -203,12 +203,12 @@ def test_layers_and_representations_are_read(tmp_path, data, ids, the_map):
         "X_pca",
         "-o",
         tmp_path / "m.npy",
-        "--no-account",
+        "--no-report",
         *QUICK,
         "-q",
     )
     np.testing.assert_allclose(np.load(tmp_path / "m.npy"), the_map.embedding_, atol=1e-3)
-    done("embed", source, "--layer", "raw", "-o", tmp_path / "n.npy", "--no-account", *QUICK, "-q")
+    done("embed", source, "--layer", "raw", "-o", tmp_path / "n.npy", "--no-report", *QUICK, "-q")
     assert not np.allclose(np.load(tmp_path / "n.npy"), the_map.embedding_, atol=1)
 
 
@@ -219,7 +219,7 @@ def test_layers_and_representations_are_read(tmp_path, data, ids, the_map):
 def test_transforms_come_first(tmp_path, options, transform):
     counts = np.random.default_rng(0).poisson(3, size=(N, 6)).astype(float)
     np.save(tmp_path / "counts.npy", counts)
-    done("embed", tmp_path / "counts.npy", "-o", tmp_path / "m.npy", *options, "--no-account",
+    done("embed", tmp_path / "counts.npy", "-o", tmp_path / "m.npy", *options, "--no-report",
          *QUICK, "-q")  # fmt: skip
     expected = DTSNE(perplexity=8, max_iter=20, tol=0).fit_transform(transform(counts))
     np.testing.assert_allclose(np.load(tmp_path / "m.npy"), expected, atol=1e-6)
@@ -473,14 +473,14 @@ def test_nothing_of_a_failed_run_is_left(tmp_path, table, monkeypatch):
 
     monkeypatch.setattr("dtsne.io._write.csv.writer", broken)
     line = rejected(
-        "embed", table, "--id", "cell", "-o", tmp_path / "m.csv", "--no-account", *QUICK, "-q"
+        "embed", table, "--id", "cell", "-o", tmp_path / "m.csv", "--no-report", *QUICK, "-q"
     )
     assert "No space left on device" in line
     assert [path.name for path in tmp_path.iterdir()] == ["cells.csv"]
 
 
 def test_a_checkpoint_is_taken_up(tmp_path, table):
-    options = ["--id", "cell", "--checkpoint", tmp_path / "c.npz", "--no-account"]
+    options = ["--id", "cell", "--checkpoint", tmp_path / "c.npz", "--no-report"]
     run("embed", table, "-o", tmp_path / "m.csv", *options, *QUICK)
     assert not (tmp_path / "c.npz").exists()
     (tmp_path / "c.npz").write_text("no checkpoint")
@@ -496,7 +496,7 @@ def test_a_column_may_have_the_name_of_the_map(tmp_path, data):
     (tmp_path / "d.csv").write_text("\n".join([header, *rows]))
     for suffix in ("npz", "csv"):
         output = tmp_path / f"m.{suffix}"
-        done("embed", tmp_path / "d.csv", "-o", output, "--no-account", *QUICK, "-q")
+        done("embed", tmp_path / "d.csv", "-o", output, "--no-report", *QUICK, "-q")
         assert read_embedding(output)[0].shape == (N, 2)
     given = ("dtsne (given)", "sigma (given) (given)", "sigma (given)")
     with np.load(tmp_path / "m.npz") as found:
@@ -506,7 +506,7 @@ def test_a_column_may_have_the_name_of_the_map(tmp_path, data):
 def test_principal_components_beside_x_are_hinted_at(tmp_path, data, ids):
     anndata = pytest.importorskip("anndata")
     source = tmp_path / "cells.h5ad"
-    options = ["-o", tmp_path / "m.csv", "--no-account", *QUICK]
+    options = ["-o", tmp_path / "m.csv", "--no-report", *QUICK]
     anndata.AnnData(data[0], obsm={"X_pca": data[0]}).write_h5ad(source)
     hint = "X_pca: --use-rep X_pca --n-pcs none"
     assert hint in done("embed", source, *options).stderr
@@ -518,7 +518,7 @@ def test_principal_components_beside_x_are_hinted_at(tmp_path, data, ids):
 def test_parameters_are_kept_without_an_account(tmp_path, data, ids):
     anndata = pytest.importorskip("anndata")
     write_h5ad(tmp_path / "cells.h5ad", data, ids)
-    options = ["--arcsinh", "5", "--no-account", *QUICK, "-q"]
+    options = ["--arcsinh", "5", "--no-report", *QUICK, "-q"]
     done("embed", tmp_path / "cells.h5ad", "-o", tmp_path / "out.h5ad", *options)
     written = anndata.read_h5ad(tmp_path / "out.h5ad").uns["dtsne"]
     assert written["params"]["perplexity"] == 8.0

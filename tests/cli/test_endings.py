@@ -43,7 +43,7 @@ def test_streams_and_exit_codes_of_the_process(tmp_path, table):
 
 @pytest.mark.integration
 def test_warnings_never_end_a_command(tmp_path, table):
-    warned = ["embed", table, "-o", tmp_path / "m.csv", "--max-iter", "20", "--no-account"]
+    warned = ["embed", table, "-o", tmp_path / "m.csv", "--max-iter", "20", "--no-report"]
     with start(*warned, env={"PYTHONWARNINGS": "error"}) as process:
         out, err = process.communicate(timeout=120)
     assert (process.returncode, out) == (0, ""), err

@@ -223,8 +223,8 @@ def test_a_device_that_is_not_there(tmp_path, table, monkeypatch):
         (["-o", "m.csv", "--id", "m0", "--label", "m0"], "--id and --label both name 'm0'"),
         (["-o", "m.csv", "--report", "m.csv"], "both name m.csv"),
         (["-o", "m.csv", "--compare-tsne"], "is shown by --plot and --html"),
-        (["-o", "m.csv", "--no-account", "--report"], "remove --no-account"),
-        (["-o", "m.csv", "--no-account", "--k", "5"], "remove --k or --no-account"),
+        (["-o", "m.csv", "--no-report", "--report"], "remove --no-report"),
+        (["-o", "m.csv", "--no-report", "--k", "5"], "remove --k or --no-report"),
         (["-o", "m.csv", "-q", "-v"], "--quiet and --verbose cannot be combined"),
         (["-o", "m.csv", "--delimiter", "ab"], "--delimiter ab must be one ASCII character"),
         (["-o", "m.csv", "--delimiter", "§"], "must be one ASCII character"),
@@ -281,7 +281,7 @@ def test_names_of_files_are_not_rewritten(tmp_path, monkeypatch):
             f"dtsne: {name}: the file has no column 'tol typ'; the nearest: 'type'"
         )
         write_csv(tmp_path / name, X, types, ["1"] * len(X))
-        said = done("embed", name, "-o", "m.csv", "--id", "cell", "--no-account", *QUICK).stderr
+        said = done("embed", name, "-o", "m.csv", "--id", "cell", "--no-report", *QUICK).stderr
         assert f"dtsne: warning: {name}, line 3: 89 IDs occur more than once" in said
         line = rejected("quality", name, name, "--map-columns", "tol", "-q", "--exclude", "cell")
         assert line.startswith(f"dtsne: {name}: the file has no column 'tol'")
@@ -340,14 +340,14 @@ def test_warnings_are_lines_that_speak_of_options(tmp_path):
     X = np.vstack([three_groups()[0], np.zeros((30, 4))])
     write_csv(tmp_path / "d.csv", X)
     result = done("embed", tmp_path / "d.csv", "-o", tmp_path / "m.csv", "--perplexity", "20",
-                  "--max-iter", "20", "--no-account")  # fmt: skip
+                  "--max-iter", "20", "--no-report")  # fmt: skip
     warned = [line for line in result.stderr.splitlines() if "dtsne: warning" in line]
     assert len(warned) == 2
     assert all(line.startswith("dtsne: warning: ") for line in warned)
     assert "30 rows of X have at least as many duplicates" in warned[0]
     assert "--max-iter 20" in warned[1]
     lowered = done("embed", tmp_path / "d.csv", "-o", tmp_path / "m.csv", "--max-iter", "20",
-                   "--no-account")  # fmt: skip
+                   "--no-report")  # fmt: skip
     assert "dtsne: warning: --perplexity 100 is too large for 120 points" in lowered.stderr
 
 
@@ -370,7 +370,7 @@ def test_warnings_are_lines_that_speak_of_options(tmp_path):
 )  # fmt: skip
 def test_no_message_speaks_python(tmp_path, name, X, options, said):
     source, output = matrix(tmp_path, name, X), tmp_path / "m.csv"
-    settings = ["--perplexity", "5", "--max-iter", "3", "--no-account"]
+    settings = ["--perplexity", "5", "--max-iter", "3", "--no-report"]
     result = run("embed", source, "-o", output, *settings, *options)
     lines = [line for line in result.stderr.splitlines() if "warning" in line or result.exit_code]
     assert "Traceback" not in result.stderr
@@ -390,5 +390,5 @@ def test_what_a_command_changes_is_put_back(tmp_path, table):
         )
 
     before = settings()
-    done("embed", table, "-o", tmp_path / "m.csv", "--no-account", *QUICK)
+    done("embed", table, "-o", tmp_path / "m.csv", "--no-report", *QUICK)
     assert settings() == before
