@@ -15,7 +15,7 @@ from dtsne.quality._inputs import (
     choose_rows,
     clip_neighbors,
 )
-from dtsne.quality._search import Neighborhoods, map_neighbors
+from dtsne.quality._neighborhoods import Neighborhoods, map_neighbors
 from dtsne.quality._summary import measure
 from dtsne.report._groups import compare_groups, shares_of_own, tabulate_groups
 from dtsne.report._islands import smallest_size
