@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from dtsne.quality._inputs import check_choice, check_integer, opened
-from dtsne.quality._neighborhoods import Neighborhoods, find_neighborhoods
+from dtsne.quality._inputs import check_choice, check_integer, documented, opened
+from dtsne.quality._neighborhoods import Neighborhoods, search_both
 from dtsne.runtime._arrays import to_host
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from dtsne.runtime._typing import FloatArray
 
 NeighborChoice: TypeAlias = Literal["own", "shared"]
-RadiusComparison: TypeAlias = Literal["ratio", "log", "rank"]
+Scale: TypeAlias = Literal["ratio", "log", "rank"]
 
 # All pairs of 10,000 points, about a second's work.
 DEFAULT_MAX_PAIRS = 50_000_000
@@ -29,12 +29,9 @@ DEFAULT_MAX_PAIRS = 50_000_000
 _ROUNDING = 1e-13
 
 
+@documented
 def distance_correlation(
-    X: ArrayLike,
-    Y: ArrayLike,
-    *,
-    max_pairs: int = DEFAULT_MAX_PAIRS,
-    **options: Unpack[Options],
+    X: ArrayLike, Y: ArrayLike, *, max_pairs: int = DEFAULT_MAX_PAIRS, **options: Unpack[Options]
 ) -> float:
     """Correlate the distances of all pairs of points in the data with those in the map.
 
@@ -44,14 +41,10 @@ def distance_correlation(
 
     Parameters
     ----------
-    X, Y : array-like of shape (n, d) and (n, 2 or 3)
-        The data, and its map.
     max_pairs : int, default 50,000,000
         With more pairs than this (10,000 points are within it), about as many are drawn at random:
         the points are put on a circle in random order and each is paired with those that follow
         it. So all have the same number of partners, at least two.
-    **options
-        `metric`, `random_state`, `device` and `n_jobs`; see :mod:`dtsne.quality`.
 
     Returns
     -------
@@ -62,6 +55,7 @@ def distance_correlation(
         return correlate_distances(spaces, max_pairs, options.get("random_state", 0), threads)
 
 
+@documented
 def neighbor_distance_correlation(
     X: ArrayLike,
     Y: ArrayLike,
@@ -82,13 +76,9 @@ def neighbor_distance_correlation(
 
     Parameters
     ----------
-    X, Y : array-like of shape (n, d) and (n, 2 or 3)
-        The data, and its map.
     k : int, default 100
         Number of neighbours, at most n − 1.
     neighbors : {"own", "shared"}
-    **options
-        `metric`, `max_rows`, `random_state`, `device` and `n_jobs`; see :mod:`dtsne.quality`.
 
     Returns
     -------
@@ -96,19 +86,13 @@ def neighbor_distance_correlation(
         1 if the map is the data up to scale; nan if all distances are the same.
     """
     check_choice("neighbors", neighbors, ("own", "shared"))
-    with opened(X, Y, **options) as (spaces, rows, threads):
-        k = check_integer("k", k, 1, spaces.n - 1)
-        found = find_neighborhoods(spaces, k, rows, threads)
-        return correlate_neighbor_distances(spaces, found, neighbors)
+    spaces, found = search_both(X, Y, k, **options)
+    return correlate_neighbor_distances(spaces, found, neighbors)
 
 
+@documented
 def density_correlation(
-    X: ArrayLike,
-    Y: ArrayLike,
-    *,
-    k: int = 100,
-    of: RadiusComparison = "ratio",
-    **options: Unpack[RowOptions],
+    X: ArrayLike, Y: ArrayLike, *, k: int = 100, of: Scale = "ratio", **options: Unpack[RowOptions]
 ) -> float:
     """Correlate local radii in the data with those in the map.
 
@@ -123,14 +107,9 @@ def density_correlation(
 
     Parameters
     ----------
-    X, Y : array-like of shape (n, d) and (n, 2 or 3)
-        The data, and its map.
     k : int, default 100
         Number of neighbours, at most n − 1.
     of : {"ratio", "log", "rank"}
-    **options
-        `metric`, `max_rows`, `random_state`, `device` and `n_jobs`; see :mod:`dtsne.quality`. Pairs
-        are those of the rows that are measured.
 
     Returns
     -------
@@ -143,9 +122,7 @@ def density_correlation(
     it is clipped to the smallest positive radius.
     """
     check_choice("of", of, ("ratio", "log", "rank"))
-    with opened(X, Y, **options) as (spaces, rows, threads):
-        k = check_integer("k", k, 1, spaces.n - 1)
-        return correlate_radii(find_neighborhoods(spaces, k, rows, threads), of)
+    return correlate_radii(search_both(X, Y, k, **options)[1], of)
 
 
 def correlate_distances(
@@ -188,7 +165,7 @@ def correlate_neighbor_distances(
     return pearson(found.data_distances, np.sqrt(squared))
 
 
-def correlate_radii(found: Neighborhoods, of: RadiusComparison) -> float:
+def correlate_radii(found: Neighborhoods, of: Scale) -> float:
     """Correlate the radii of neighbourhoods already searched for."""
     r = found.data_distances[:, -1]
     s = found.map_distances[:, -1]

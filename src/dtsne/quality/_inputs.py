@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
+from inspect import cleandoc
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict, TypeVar
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from dtsne.runtime._parameters import Parameter
 from dtsne.runtime._threads import open_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     import torch
     from numpy.typing import ArrayLike
@@ -37,6 +38,24 @@ MIN_ROWS = 4
 DEFAULT_MAX_ROWS = 10_000
 # Squares of larger values overflow.
 _MAX_VALUE = 1e150
+
+
+F = TypeVar("F", bound="Callable[..., object]")
+_SHARED_FIRST = """
+X, Y : array-like of shape (n, d) and (n, 2 or 3)
+    The data, and its map."""
+_SHARED_LAST = """
+**options
+    `metric`, `random_state`, `device`, `n_jobs` and, where neighbourhoods are measured, `max_rows`;
+    see :mod:`dtsne.quality`."""
+
+
+def documented(measure: F) -> F:
+    """Add to the docstring of a measure the parameters that all of them share."""
+    rule, end = "Parameters\n----------", "\n\nReturns\n"
+    doc = cleandoc(measure.__doc__ or "").replace(rule, rule + _SHARED_FIRST, 1)
+    measure.__doc__ = doc.replace(end, _SHARED_LAST + end, 1)
+    return measure
 
 
 class Options(TypedDict, total=False):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from dtsne.data._duplicates import SAME, duplicate_tolerance
-from dtsne.quality._inputs import check_integer, opened
+from dtsne.quality._inputs import check_integer, documented, opened
 from dtsne.runtime._arrays import to_host
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ class Neighborhoods:
         )
 
 
+@documented
 def trustworthiness(
     X: ArrayLike, Y: ArrayLike, *, k: int = 15, **options: Unpack[RowOptions]
 ) -> float:
@@ -57,43 +58,31 @@ def trustworthiness(
 
         T = 1 − 2 / (n k (2n − 3k − 1)) · Σ_i Σ_{j ∈ N_i} max(0, rank_i(j) − k)
 
+    For a sample of rows their number takes the place of the first n.
+
     Parameters
     ----------
-    X, Y : array-like of shape (n, d) and (n, 2 or 3)
-        The data, and its map.
     k : int, default 15
         Number of neighbours, less than n / 2.
-    **options
-        `metric`, `max_rows`, `random_state`, `device` and `n_jobs`; see :mod:`dtsne.quality`. For a
-        sample of rows their number takes the place of the first n.
 
     Returns
     -------
     float
         1 if all neighbours in the map are neighbours in the data.
     """
-    with opened(X, Y, **options) as (spaces, rows, threads):
-        k = _check_rank_count(k, spaces.n)
-        neighbors, _ = map_neighbors(spaces.map, k, threads, queries=rows)
-        return score_ranks(spaces.data, rows, neighbors, threads)
+    return _rank_score(X, Y, k, options, neighbors_in="map")
 
 
 def continuity(X: ArrayLike, Y: ArrayLike, *, k: int = 15, **options: Unpack[RowOptions]) -> float:
     """Measure how far neighbours in the data are from being neighbours in the map.
 
-    It is :func:`trustworthiness`, which has the same parameters, with data and map swapped.
-
-    Returns
-    -------
-    float
-        1 if all neighbours in the data are neighbours in the map.
+    It is :func:`trustworthiness`, which has the same parameters, with data and map swapped: 1 if
+    all neighbours in the data are neighbours in the map.
     """
-    with opened(X, Y, **options) as (spaces, rows, threads):
-        k = _check_rank_count(k, spaces.n)
-        neighbors, _ = data_neighbors(spaces.data, k, threads, queries=rows)
-        return score_ranks(spaces.map, rows, neighbors, threads)
+    return _rank_score(X, Y, k, options, neighbors_in="data")
 
 
+@documented
 def neighbor_recall(
     X: ArrayLike, Y: ArrayLike, *, k: int = 15, **options: Unpack[RowOptions]
 ) -> float:
@@ -107,21 +96,42 @@ def neighbor_recall(
 
     Parameters
     ----------
-    X, Y : array-like of shape (n, d) and (n, 2 or 3)
-        The data, and its map.
     k : int, default 15
         Number of neighbours, at most n − 1.
-    **options
-        `metric`, `max_rows`, `random_state`, `device` and `n_jobs`; see :mod:`dtsne.quality`.
 
     Returns
     -------
     float
         From 0 to 1; a map at random has k / (n − 1).
     """
+    spaces, found = search_both(X, Y, k, **options)
+    return float(shares_kept(spaces, found, k).mean())
+
+
+def search_both(
+    X: ArrayLike, Y: ArrayLike, k: int, **options: Unpack[RowOptions]
+) -> tuple[Spaces, Neighborhoods]:
+    """Check data and map, and find k neighbours in both."""
     with opened(X, Y, **options) as (spaces, rows, threads):
         k = check_integer("k", k, 1, spaces.n - 1)
-        return float(shares_kept(spaces, find_neighborhoods(spaces, k, rows, threads), k).mean())
+        return spaces, find_neighborhoods(spaces, k, rows, threads)
+
+
+def _rank_score(
+    X: ArrayLike,
+    Y: ArrayLike,
+    k: int,
+    options: RowOptions,
+    *,
+    neighbors_in: Literal["data", "map"],
+) -> float:
+    with opened(X, Y, **options) as (spaces, rows, threads):
+        k = check_integer("k", k, 1, (spaces.n - 1) // 2)
+        if neighbors_in == "map":
+            neighbors, _ = map_neighbors(spaces.map, k, threads, queries=rows)
+            return score_ranks(spaces.data, rows, neighbors, threads)
+        neighbors, _ = data_neighbors(spaces.data, k, threads, queries=rows)
+        return score_ranks(spaces.map, rows, neighbors, threads)
 
 
 def find_neighborhoods(spaces: Spaces, k: int, rows: IntArray, threads: Threads) -> Neighborhoods:
@@ -201,11 +211,6 @@ def shares_kept(spaces: Spaces, found: Neighborhoods, k: int) -> FloatArray:
     to_kept = distances_between(spaces.data, found.rows, found.map_indices[:, :k])
     shares: FloatArray = (to_kept <= _limits(reach)).mean(axis=1)
     return shares
-
-
-def _check_rank_count(k: int, n: int) -> int:
-    """Return a number of neighbours for which the scores of ranks are defined."""
-    return check_integer("k", k, 1, (n - 1) // 2)
 
 
 def _shares_listed(found: Neighborhoods, k: int) -> FloatArray:

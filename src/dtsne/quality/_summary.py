@@ -14,7 +14,7 @@ from dtsne.quality._correlations import (
     correlate_radii,
     count_pairs,
 )
-from dtsne.quality._inputs import check_labels, clip_neighbors, opened
+from dtsne.quality._inputs import check_labels, clip_neighbors, documented, opened
 from dtsne.quality._neighborhoods import find_neighborhoods, score_ranks, shares_kept
 from dtsne.runtime._document import Table
 
@@ -110,6 +110,7 @@ class Quality:
         return "\n".join([table.text(), *notes])
 
 
+@documented
 def evaluate(
     X: ArrayLike,
     Y: ArrayLike,
@@ -124,8 +125,6 @@ def evaluate(
 
     Parameters
     ----------
-    X, Y : array-like of shape (n, d) and (n, 2 or 3)
-        The data, and its map.
     labels : array-like of shape (n,), optional
         Groups whose radii are compared. With the cosine metric those in the data are radii of
         rows scaled to length 1.
@@ -136,8 +135,6 @@ def evaluate(
         (n − 1) // 2, which `Quality.clipped` states.
     max_pairs : int, default 50,000,000
         See :func:`distance_correlation`.
-    **options
-        `metric`, `max_rows`, `random_state`, `device` and `n_jobs`; see :mod:`dtsne.quality`.
 
     Returns
     -------
