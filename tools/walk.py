@@ -22,7 +22,7 @@ from dtsne.optimize import _descent
 if TYPE_CHECKING:
     from types import FrameType
 
-    from dtsne._config import Device
+    from dtsne.runtime._typing import Device
 
 PACKAGE = Path(dtsne.__file__).parent
 N_POINTS, N_COLUMNS = 600, 60
