@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dtsne._embedding import KernelScales, first_neighbors
+from dtsne._cost import stored_neighbors
+from dtsne._embedding import KernelScales, NeighborLists
 from dtsne.affinity._base import floor_sigmas
 from dtsne.data._base import needed_neighbors
 from dtsne.data._duplicates import spread_duplicates
 from dtsne.neighbors._base import NeighborIndex
 from dtsne.neighbors._reorder import inverse_of, to_internal_order
 from dtsne.optimize._calibration import Calibration
-from dtsne.runtime._arrays import median, to_host
+from dtsne.runtime._arrays import clone, median, to_host
 
 if TYPE_CHECKING:
     from dtsne._config import Config
-    from dtsne._embedding import NeighborLists
     from dtsne.affinity._base import Affinities
     from dtsne.data._base import Data
     from dtsne.runtime._progress import Progress
@@ -82,12 +82,13 @@ def state_problem(
     The neighbour lists, which are as large as P, are gone when this is done, but for the first
     neighbours that a report needs.
     """
-    n = len(data)
-    dense = data.has_all_distances and n <= config.max_dense
-    progress.begin("neighbours")
+    n, searches = len(data), data.has_all_distances
+    dense = searches and n <= config.max_dense
     n_neighbors = needed_neighbors(perplexity, n)
+    progress.begin("neighbours")
     found = _search(data, n_neighbors, config, threads)
-    lists = first_neighbors(data, *found, perplexity)
+    # Precomputed neighbours need not be stored.
+    lists = _first_neighbors(found, perplexity) if searches else None
     spread = np.zeros(n, bool)
     apart = spread_duplicates(data, found[1], perplexity)
     if apart is not None:
@@ -156,6 +157,19 @@ def _search(
     )
     found: tuple[IntArray, FloatArray, float] = index.neighbors(k)  # type: ignore[assignment]
     return found
+
+
+def _first_neighbors(
+    found: tuple[IntArray, FloatArray, float], perplexity: float
+) -> NeighborLists | None:
+    """Return the first neighbours of each point if they take little memory."""
+    indices, distances, recall = found
+    n, n_found = indices.shape
+    n_stored = stored_neighbors(n, n_found, perplexity)
+    if n_stored == 0:
+        return None
+    # In memory of their own, as a view would hold the whole lists.
+    return NeighborLists(clone(indices[:, :n_stored]), clone(distances[:, :n_stored]), recall)
 
 
 def _relative_to_smallest(scales: KernelScales, density_scale: float) -> KernelScales:

@@ -12,11 +12,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from array_api_compat import array_namespace
 from scipy import fft
 
 from dtsne.forces.fft._cells import BORDER
 from dtsne.forces.fft._kernels import LANES, STENCIL
-from dtsne.runtime._arrays import at_least, like, namespace_of
+from dtsne.runtime._arrays import at_least, like
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,7 +82,7 @@ class ScaleNodes:
 
     def weights(self, scales: Any) -> Any:
         """Lagrange polynomials of the nodes, of shape (n, nodes)."""
-        xp = namespace_of(scales)
+        xp = array_namespace(scales)
         at, points = _shifted_log(self.values, self.shift), _shifted_log(scales, self.shift)
         # Factors (points, polynomial a, zero b); the one that a polynomial has not is 1.
         itself = np.eye(len(at), dtype=bool)
@@ -126,7 +127,7 @@ def _nodes_and_error(
 
 def _shifted_log(scales: Any, shift: float) -> Any:
     """Return log(s + shift), less log(shift): differences of small scales keep their digits."""
-    xp = namespace_of(scales)
+    xp = array_namespace(scales)
     return xp.log1p(scales / shift) if shift > 0 else xp.log(scales)
 
 
