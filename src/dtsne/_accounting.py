@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from dtsne.labels._groups import Groups
     from dtsne.page import Page
     from dtsne.report import Account
+    from dtsne.runtime._typing import MatrixLike
 
 
 def is_tsne(model: Any) -> bool:
@@ -42,7 +43,7 @@ class AccountMixin:
         self,
         labels: ArrayLike | Groups | None = None,
         *,
-        X: ArrayLike | None = None,
+        X: MatrixLike | None = None,
         k: int | None = None,
         k_neighborhood: int = 15,
         max_rows: int = 5_000,
@@ -102,7 +103,7 @@ class AccountMixin:
         self,
         labels: ArrayLike | None = None,
         *,
-        X: ArrayLike | None = None,
+        X: MatrixLike | None = None,
         columns: Mapping[str, ArrayLike] | None = None,
         ids: ArrayLike | None = None,
         others: Mapping[str, ArrayLike] | None = None,
@@ -155,7 +156,7 @@ class AccountMixin:
         accounts = account if isinstance(account, Mapping) else {name: account}
         return explorable(maps, accounts, columns=columns, ids=ids, title=title)
 
-    def _data_of_fit(self, X: ArrayLike | None) -> Data:
+    def _data_of_fit(self, X: MatrixLike | None) -> Data:
         model: Any = self
         kept: FitArtifacts = model._embedding.artifacts
         if X is not None:
@@ -167,7 +168,7 @@ class AccountMixin:
             "fitted on: report(X=…)."
         )
 
-    def _prepared_again(self, X: ArrayLike) -> Data:
+    def _prepared_again(self, X: MatrixLike) -> Data:
         """Prepare the data as for the fit, whatever the parameters are set to by now."""
         model: Any = self
         kept: FitArtifacts = model._embedding.artifacts

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, fields
 from os import PathLike
-from typing import TYPE_CHECKING, Literal, TypeAlias, Union
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from dtsne.runtime._errors import ParameterError, setting
 from dtsne.runtime._parameters import Parameter
@@ -18,16 +18,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     import numpy as np
-    import torch
     from numpy.typing import ArrayLike
-    from scipy.sparse import sparray, spmatrix
 
-    from dtsne.runtime._typing import FloatArray
+    from dtsne.runtime._typing import Device, FloatArray, SparseMatrix
 
-    NeighborGraph: TypeAlias = tuple[ArrayLike, ArrayLike] | sparray | spmatrix
+    NeighborGraph: TypeAlias = tuple[ArrayLike, ArrayLike] | SparseMatrix
     Callback: TypeAlias = Callable[[int, float, FloatArray], bool | None]
     RandomState: TypeAlias = int | np.random.RandomState | None
-Device: TypeAlias = Union[Literal["cpu", "cuda", "auto"], str, "torch.device"]
 
 # Distances between rows brought to length 1 are Euclidean: these have principal components.
 EUCLIDEAN_METRICS = ("euclidean", "cosine", "correlation")

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from sklearn.utils import Tags
 
-    from dtsne._config import Callback, Device, NeighborGraph, RandomState
-    from dtsne.runtime._typing import FloatArray, MatrixLike
+    from dtsne._config import Callback, NeighborGraph, RandomState
+    from dtsne.runtime._typing import Device, FloatArray, MatrixLike
 
 
 class DTSNE(
@@ -191,17 +191,18 @@ class DTSNE(
         """Set the attributes."""
         validate_data(self, X, skip_check_array=True)  # n_features_in_, feature_names_in_
         self._embedding = embedding
-        self.embedding_ = embedding.coordinates
-        self.kernel_scale_, self.kernel_unit_ = embedding.kernel_scales
-        self.kl_divergence_ = embedding.kl_divergence
-        self.n_iter_ = embedding.n_iter
-        self.converged_ = embedding.result is Result.CONVERGED
-        self.n_calibrations_ = embedding.n_calibrations
-        self.history_ = embedding.history
-        self.sigma_ = embedding.sigma
-        self.perplexity_ = embedding.perplexity
-        self.neighbor_recall_ = embedding.neighbor_recall
-        self.timings_ = embedding.timings
+        self.embedding_: FloatArray = embedding.coordinates
+        self.kernel_scale_: FloatArray = embedding.kernel_scales.values
+        self.kernel_unit_: float = embedding.kernel_scales.unit
+        self.kl_divergence_: float = embedding.kl_divergence
+        self.n_iter_: int = embedding.n_iter
+        self.converged_: bool = embedding.result is Result.CONVERGED
+        self.n_calibrations_: int = embedding.n_calibrations
+        self.history_: FloatArray = embedding.history
+        self.sigma_: FloatArray = embedding.sigma
+        self.perplexity_: float = embedding.perplexity
+        self.neighbor_recall_: float = embedding.neighbor_recall
+        self.timings_: dict[str, float] = embedding.timings
 
     @property
     def _n_features_out(self) -> int:

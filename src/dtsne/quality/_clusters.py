@@ -17,9 +17,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from dtsne._config import Device
     from dtsne.labels._groups import Groups, Label, LabelArray, Labels
-    from dtsne.runtime._typing import AnyArray, FloatArray, IntArray
+    from dtsne.runtime._typing import AnyArray, Device, FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,10 +24,9 @@ if TYPE_CHECKING:
     import torch
     from numpy.typing import ArrayLike
 
-    from dtsne._config import Device
     from dtsne.labels._groups import Groups, Labels
     from dtsne.runtime._threads import Threads
-    from dtsne.runtime._typing import AnyArray, IntArray
+    from dtsne.runtime._typing import AnyArray, Device, IntArray
 
 Metric: TypeAlias = Literal["euclidean", "cosine", "correlation"]
 RandomState: TypeAlias = int | np.random.Generator | None

@@ -24,11 +24,11 @@ from dtsne.runtime._document import Table
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from dtsne._config import Device
     from dtsne.labels._groups import Groups, Labels
     from dtsne.quality._inputs import Spaces
     from dtsne.quality._search import Neighborhoods
     from dtsne.runtime._threads import Threads
+    from dtsne.runtime._typing import Device
 
 _MEANINGS = {
     "distance_correlation": "distances of all pairs (ρ)",

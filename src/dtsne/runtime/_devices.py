@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     import torch
 
-    from dtsne._config import Device
+    from dtsne.runtime._typing import Device
 
 # The oldest that all tests were run with, on a GPU.
 MIN_TORCH = (2, 11)

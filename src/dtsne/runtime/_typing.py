@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar, Union
 
 import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
+    import torch
     from torch import Tensor
 
 FloatArray: TypeAlias = npt.NDArray[np.floating[Any]]
@@ -40,3 +41,5 @@ class SparseMatrix(Protocol):
 
 
 MatrixLike: TypeAlias = "npt.ArrayLike | SparseMatrix"  # a table of numbers, as users pass it
+
+Device: TypeAlias = Union[Literal["cpu", "cuda", "auto"], str, "torch.device"]

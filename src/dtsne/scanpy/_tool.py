@@ -29,10 +29,11 @@ if TYPE_CHECKING:
     from anndata import AnnData
     from numpy.typing import ArrayLike
 
-    from dtsne._config import Callback, Device, RandomState
+    from dtsne._config import Callback, RandomState
     from dtsne._estimator import DTSNE
     from dtsne.labels._groups import Groups
     from dtsne.report._anndata import Entries
+    from dtsne.runtime._typing import Device
     from dtsne.scanpy._representation import Representation
 
 _LOGGER = logging.getLogger(__name__)
