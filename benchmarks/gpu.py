@@ -35,7 +35,7 @@ from dtsne.forces._step import Motion, StepSettings
 from dtsne.forces.fft._cells_torch import arrange, count_cells, sort_into_cells
 from dtsne.forces.fft._grid_torch import convolve, gather, spread
 from dtsne.forces.fft._near_torch import sum_near
-from dtsne.forces.fft._repulsion_torch import TorchFftRepulsion
+from dtsne.forces.fft._repulsion_torch import TorchFftRepulsion, TorchNumerics
 from dtsne.neighbors._search_torch import nearest
 from dtsne.optimize._radii_torch import neighbor_radii
 from dtsne.quality import density_correlation, trustworthiness
@@ -208,12 +208,12 @@ def time_phases(
     y = (embedding - embedding.mean(dim=0)).float()
     scales = torch.as_tensor(model.kernel_scale_).float()
     numbers = four_numbers(y, scales)
-    repulsion = TorchFftRepulsion(2, 0.01)
+    repulsion, numerics = TorchFftRepulsion(2, 0.01), TorchNumerics(2)
     for _ in range(N_TO_SETTLE):
         repulsion(y, scales, epoch=0)
     plan = repulsion.plan
     assert plan is not None
-    box = repulsion._measured(y)
+    box = numerics.measure(y)
     cells = sort_into_cells(
         y, box.origin, plan.cell_width, count_cells(box.extent.tolist(), plan.cell_width)
     )

@@ -23,7 +23,7 @@ from dtsne.forces._attraction import attraction
 from dtsne.forces.fft._cells import BORDER, sort_into_cells
 from dtsne.forces.fft._grid import convolve
 from dtsne.forces.fft._kernels import STENCIL
-from dtsne.forces.fft._repulsion import FftRepulsion, sum_near_pairs
+from dtsne.forces.fft._repulsion import FftRepulsion, sum_far, sum_near_pairs
 from dtsne.optimize._radii import neighbor_radii
 from dtsne.runtime._jit import compiled
 from dtsne.runtime._progress import shown_progress
@@ -126,7 +126,7 @@ def profile(X: FloatArray, n_jobs: int) -> None:
         points[:2] = (used - origin[:, np.newaxis])[:, cells.order]
         grid = np.zeros((*plan.grid_shape[::-1], plan.weights.shape[1]), np.float32)
         row("repulsion, far",
-            least_cpu(lambda: repulsion._far(plan, points, cells)), "", None)  # fmt: skip
+            least_cpu(lambda: sum_far(plan, points, cells, threads)), "", None)  # fmt: skip
         transforms = transform_seconds(plan.padded_shape[::-1], len(plan.nodes.values))
         row("— of it, the convolution", least_cpu(lambda: convolve(plan, grid, threads)),
             "its transforms", transforms)  # fmt: skip

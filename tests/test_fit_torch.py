@@ -21,7 +21,7 @@ from gpu_ways import both_ways, going  # noqa: E402
 
 from dtsne._cost import Job  # noqa: E402
 from dtsne._cost_torch import peak_memory  # noqa: E402
-from dtsne.forces.fft._repulsion_torch import TorchFftRepulsion  # noqa: E402
+from dtsne.forces.fft._repulsion_torch import TorchNumerics  # noqa: E402
 from dtsne.runtime._errors import ParameterError  # noqa: E402
 
 # On a GPU where there is one, kernels and recorded iterations included.
@@ -285,12 +285,12 @@ def test_few_points_in_three_dimensions(rng):
     """Grids stay small however few points are in their cells."""
     model = DTSNE(n_components=3, method="fft", perplexity=1.2, device=DEVICE, max_iter=5, tol=0)
     sizes = []
-    making = TorchFftRepulsion._make_plan
+    making = TorchNumerics.make_plan
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            TorchFftRepulsion,
-            "_make_plan",
-            lambda *given: sizes.append(plan := making(*given)) or plan,
+            TorchNumerics,
+            "make_plan",
+            lambda *given, **named: sizes.append(plan := making(*given, **named)) or plan,
         )
         model.fit(rng.normal(size=(5, 6)))
     assert max(plan.spectra.nbytes for plan in sizes) < 2**27

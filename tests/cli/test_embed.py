@@ -10,14 +10,13 @@ import sys
 
 import numpy as np
 import pytest
-from cli_support import QUICK, done, refused, run, three_groups, write_csv
+from cli_support import QUICK, N, done, rejected, run, three_groups, write_csv
 from page_support import header_of, texts_of, unpacked
 
 from dtsne import DTSNE
 from dtsne.account import Account
 from dtsne.tables import read_embedding, read_table
 
-N = 90
 OUTPUTS = ["csv", "csv.gz", "tsv", "parquet", "feather", "npy", "npz"]
 OF_ACCOUNT = ["log_radius_data", "log_radius_map", "density_residual", "neighbor_recall", "copy",
               "k_too_large", "cluster_size", "unreliable", "sigma", "sigma_at_bound",
@@ -108,7 +107,7 @@ def test_every_format_becomes_every_other(kind, tmp_path, data, ids, the_map):
     for suffix in outputs:
         output = tmp_path / f"map.{suffix}"
         # The account takes most of the time, and is the same for all of them.
-        account = [] if suffix in ("csv", "h5ad") else ["--no-account"]
+        account = [] if suffix in ("csv", "h5ad") else ["--no-report"]
         done("embed", source, "-o", output, *options, *account, *QUICK, "-q")
         Y, found_ids = read_embedding(output)
         np.testing.assert_allclose(Y, the_map.embedding_, atol=1e-3)
@@ -137,7 +136,7 @@ def test_all_columns_that_are_not_mapped_are_carried_along(tmp_path, data, ids):
     frame.to_csv(tmp_path / "d.csv", index=False)
     result = done(
         "embed", tmp_path / "d.csv", "-o", tmp_path / "m.parquet", "--id", "cell",
-        "--exclude", "batch,m3", "--no-account", *QUICK,
+        "--exclude", "batch,m3", "--no-report", *QUICK,
     )  # fmt: skip
     assert "× 3 numbers" in result.stderr
     table = read_table(
@@ -185,9 +184,9 @@ def test_an_h5ad_is_overwritten_only_if_asked(tmp_path, data, ids):
     source = tmp_path / "cells.h5ad"
     write_h5ad(source, data, ids)
     before = source.read_bytes()
-    assert "--overwrite" in refused("embed", source, "-o", source, *QUICK)
+    assert "--overwrite" in rejected("embed", source, "-o", source, *QUICK)
     assert source.read_bytes() == before
-    done("embed", source, "-o", source, "--overwrite", "--no-account", *QUICK, "-q")
+    done("embed", source, "-o", source, "--overwrite", "--no-report", *QUICK, "-q")
     assert "X_dtsne" in anndata.read_h5ad(source).obsm
 
 
@@ -204,12 +203,12 @@ def test_layers_and_representations_are_read(tmp_path, data, ids, the_map):
         "X_pca",
         "-o",
         tmp_path / "m.npy",
-        "--no-account",
+        "--no-report",
         *QUICK,
         "-q",
     )
     np.testing.assert_allclose(np.load(tmp_path / "m.npy"), the_map.embedding_, atol=1e-3)
-    done("embed", source, "--layer", "raw", "-o", tmp_path / "n.npy", "--no-account", *QUICK, "-q")
+    done("embed", source, "--layer", "raw", "-o", tmp_path / "n.npy", "--no-report", *QUICK, "-q")
     assert not np.allclose(np.load(tmp_path / "n.npy"), the_map.embedding_, atol=1)
 
 
@@ -220,7 +219,7 @@ def test_layers_and_representations_are_read(tmp_path, data, ids, the_map):
 def test_transforms_come_first(tmp_path, options, transform):
     counts = np.random.default_rng(0).poisson(3, size=(N, 6)).astype(float)
     np.save(tmp_path / "counts.npy", counts)
-    done("embed", tmp_path / "counts.npy", "-o", tmp_path / "m.npy", *options, "--no-account",
+    done("embed", tmp_path / "counts.npy", "-o", tmp_path / "m.npy", *options, "--no-report",
          *QUICK, "-q")  # fmt: skip
     expected = DTSNE(perplexity=8, max_iter=20, tol=0).fit_transform(transform(counts))
     np.testing.assert_allclose(np.load(tmp_path / "m.npy"), expected, atol=1e-6)
@@ -235,7 +234,7 @@ def test_parameters_reach_the_estimator(tmp_path, table, monkeypatch):
             super().__init__(**parameters)
 
     monkeypatch.setattr("dtsne._estimator.DTSNE", Watched)
-    refused(
+    rejected(
         "embed", table, "-o", tmp_path / "no" / "m.csv", "--n-pcs", "none", "--no-calibration",
         "--learning-rate", "auto", "--tol", "0.001", "--init", "random", "--random-state", "3",
         "--n-jobs", "-1", "--metric", "cosine", "--checkpoint", tmp_path / "c.npz",
@@ -343,7 +342,7 @@ def test_labels_may_be_numbers_and_missing(tmp_path, data):
     _, groups = labelled(tmp_path / "e.csv", data, (np.arange(N) % 11).astype(str))
     assert groups["label"] == list(range(11))
     write_csv(tmp_path / "f.csv", data[0], [""] * N)
-    line = refused("embed", tmp_path / "f.csv", "-o", tmp_path / "m.csv", "--label", "type", "-q")
+    line = rejected("embed", tmp_path / "f.csv", "-o", tmp_path / "m.csv", "--label", "type", "-q")
     assert "'type'" in line
 
 
@@ -413,10 +412,10 @@ def test_a_map_of_tsne_is_presented_as_such(tmp_path, table, monkeypatch):
     assert drawn[0]["unit"] is None
     assert "One unit of the map" not in report.read_text(encoding="utf-8")
     # Nor do commands that read the map say what its unit is.
-    judged = done("quality", table, tmp_path / "m.csv", "--id", "cell", "-q")
-    assert "One unit of the map" not in judged.stdout
+    measured = done("quality", table, tmp_path / "m.csv", "--id", "cell", "-q")
+    assert "One unit of the map" not in measured.stdout
     options = ["--density-scale", "0", "--compare-tsne", "--html", page]
-    assert "--density-scale 0 is t-SNE already" in refused("embed", table, *options, code=2)
+    assert "--density-scale 0 is t-SNE already" in rejected("embed", table, *options, code=2)
 
 
 def test_ids_that_occur_twice_are_a_column_of_the_page(tmp_path, data, ids):
@@ -453,7 +452,7 @@ def test_three_dimensions_have_a_map_and_no_picture(tmp_path, table):
         "-q",
     )
     assert read_embedding(tmp_path / "m.csv")[0].shape == (N, 3)
-    line = refused("embed", table, "--plot", tmp_path / "m.png", "--n-components", "3", code=2)
+    line = rejected("embed", table, "--plot", tmp_path / "m.png", "--n-components", "3", code=2)
     assert "--n-components 2" in line
 
 
@@ -473,20 +472,20 @@ def test_nothing_of_a_failed_run_is_left(tmp_path, table, monkeypatch):
         raise OSError(28, "No space left on device", "map")
 
     monkeypatch.setattr("dtsne.io._write.csv.writer", broken)
-    line = refused(
-        "embed", table, "--id", "cell", "-o", tmp_path / "m.csv", "--no-account", *QUICK, "-q"
+    line = rejected(
+        "embed", table, "--id", "cell", "-o", tmp_path / "m.csv", "--no-report", *QUICK, "-q"
     )
     assert "No space left on device" in line
     assert [path.name for path in tmp_path.iterdir()] == ["cells.csv"]
 
 
 def test_a_checkpoint_is_taken_up(tmp_path, table):
-    options = ["--id", "cell", "--checkpoint", tmp_path / "c.npz", "--no-account"]
+    options = ["--id", "cell", "--checkpoint", tmp_path / "c.npz", "--no-report"]
     run("embed", table, "-o", tmp_path / "m.csv", *options, *QUICK)
     assert not (tmp_path / "c.npz").exists()
     (tmp_path / "c.npz").write_text("no checkpoint")
-    line = refused("embed", table, "-o", tmp_path / "m.csv", *options, *QUICK, "-q")
-    assert "c.npz is no checkpoint of dtsne, or a damaged one" in line
+    line = rejected("embed", table, "-o", tmp_path / "m.csv", *options, *QUICK, "-q")
+    assert "c.npz is not a checkpoint of dtsne, or is corrupt" in line
     assert "delete" not in line
     assert (tmp_path / "c.npz").read_text() == "no checkpoint"
 
@@ -497,7 +496,7 @@ def test_a_column_may_have_the_name_of_the_map(tmp_path, data):
     (tmp_path / "d.csv").write_text("\n".join([header, *rows]))
     for suffix in ("npz", "csv"):
         output = tmp_path / f"m.{suffix}"
-        done("embed", tmp_path / "d.csv", "-o", output, "--no-account", *QUICK, "-q")
+        done("embed", tmp_path / "d.csv", "-o", output, "--no-report", *QUICK, "-q")
         assert read_embedding(output)[0].shape == (N, 2)
     given = ("dtsne (given)", "sigma (given) (given)", "sigma (given)")
     with np.load(tmp_path / "m.npz") as found:
@@ -507,7 +506,7 @@ def test_a_column_may_have_the_name_of_the_map(tmp_path, data):
 def test_principal_components_beside_x_are_hinted_at(tmp_path, data, ids):
     anndata = pytest.importorskip("anndata")
     source = tmp_path / "cells.h5ad"
-    options = ["-o", tmp_path / "m.csv", "--no-account", *QUICK]
+    options = ["-o", tmp_path / "m.csv", "--no-report", *QUICK]
     anndata.AnnData(data[0], obsm={"X_pca": data[0]}).write_h5ad(source)
     hint = "X_pca: --use-rep X_pca --n-pcs none"
     assert hint in done("embed", source, *options).stderr
@@ -519,7 +518,7 @@ def test_principal_components_beside_x_are_hinted_at(tmp_path, data, ids):
 def test_parameters_are_kept_without_an_account(tmp_path, data, ids):
     anndata = pytest.importorskip("anndata")
     write_h5ad(tmp_path / "cells.h5ad", data, ids)
-    options = ["--arcsinh", "5", "--no-account", *QUICK, "-q"]
+    options = ["--arcsinh", "5", "--no-report", *QUICK, "-q"]
     done("embed", tmp_path / "cells.h5ad", "-o", tmp_path / "out.h5ad", *options)
     written = anndata.read_h5ad(tmp_path / "out.h5ad").uns["dtsne"]
     assert written["params"]["perplexity"] == 8.0

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cli_support import QUICK, done, refused, run, start, three_groups, write_csv
+from cli_support import QUICK, done, rejected, run, start, three_groups, write_csv
 
 from dtsne import DTSNE
 from dtsne.cli import main
@@ -22,12 +22,6 @@ from dtsne.tables import read_embedding, read_table
 FULL = Path("/dev/full")
 
 pytest.importorskip("pyarrow")
-
-
-@pytest.fixture
-def table(tmp_path):
-    X, types = three_groups()
-    return write_csv(tmp_path / "cells.csv", X, types)
 
 
 @pytest.mark.integration
@@ -49,7 +43,7 @@ def test_streams_and_exit_codes_of_the_process(tmp_path, table):
 
 @pytest.mark.integration
 def test_warnings_never_end_a_command(tmp_path, table):
-    warned = ["embed", table, "-o", tmp_path / "m.csv", "--max-iter", "20", "--no-account"]
+    warned = ["embed", table, "-o", tmp_path / "m.csv", "--max-iter", "20", "--no-report"]
     with start(*warned, env={"PYTHONWARNINGS": "error"}) as process:
         out, err = process.communicate(timeout=120)
     assert (process.returncode, out) == (0, ""), err
@@ -63,7 +57,7 @@ def test_a_warning_as_an_error_is_one_line(monkeypatch):
     monkeypatch.setattr("dtsne.cli._info.collect", warn)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert "old" in refused("info")
+        assert "old" in rejected("info")
 
 
 @pytest.mark.integration
@@ -251,12 +245,14 @@ def test_the_map_outlives_the_comparison_and_the_picture(tmp_path, table, monkey
     output, picture = tmp_path / "m.csv", tmp_path / "m.png"
     with monkeypatch.context() as patch:
         patch.setattr("dtsne.DTSNE.fit", fit_or_fail)
-        line = refused("embed", table, "-o", output, "--plot", picture, "--compare-tsne", "-q",
+        line = rejected("embed", table, "-o", output, "--plot", picture, "--compare-tsne", "-q",
                        *QUICK)  # fmt: skip
     assert line.endswith("m.csv has the map, without the report.")
     assert "sigma" in output.read_text()
     monkeypatch.setattr("dtsne.plots.scatter_map", fail)
-    line = refused("embed", table, "-o", output, "--plot", picture, "--label", "type", *QUICK, "-q")
+    line = rejected(
+        "embed", table, "-o", output, "--plot", picture, "--label", "type", *QUICK, "-q"
+    )
     assert line.endswith("m.csv has the map.")
     assert "density_residual" in output.read_text()
 

@@ -9,7 +9,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from cli_support import SOURCE, done, quick_demo, refused, run, start
+from cli_support import SOURCE, done, quick_demo, rejected, run, start
 from import_support import loaded_after
 
 from dtsne import __version__
@@ -98,7 +98,7 @@ def test_completion_is_installed_once(tmp_path, monkeypatch, shell, file):
         assert file in done("--install-completion").stdout
     assert (tmp_path / file).read_text().count(f"_DTSNE_COMPLETE={shell}_") == 1
     monkeypatch.setenv("SHELL", "/bin/sh")
-    assert "bash, zsh, fish" in refused("--install-completion", code=2)
+    assert "bash, zsh, fish" in rejected("--install-completion", code=2)
 
 
 # --- info and demo ---
@@ -199,12 +199,12 @@ def test_the_demo_draws_and_prints(monkeypatch, tmp_path):
 
 def test_what_the_demo_makes_nothing_for(monkeypatch, tmp_path):
     (tmp_path / "file").write_text("")
-    line = refused("demo", tmp_path / "file")
+    line = rejected("demo", tmp_path / "file")
     assert line == f"dtsne: {tmp_path / 'file'} is a file; name a folder for the demo."
     for name in [n for n in sys.modules if n.partition(".")[0] == "matplotlib"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    assert 'pip install "dtsne[plot]"' in refused("demo", tmp_path / "new")
+    assert 'pip install "dtsne[plot]"' in rejected("demo", tmp_path / "new")
     assert not (tmp_path / "new").exists()
 
 

@@ -6,26 +6,14 @@ import json
 
 import numpy as np
 import pytest
-from cli_support import QUICK, done, refused, three_groups, write_csv
+from cli_support import QUICK, N, done, rejected, write_csv
 from page_support import header_of
 
 from dtsne.account import account_of
 from dtsne.cli._maps import read_map
 from dtsne.tables import ReadOptions
 
-N = 90
-
 pytest.importorskip("pyarrow")
-
-
-@pytest.fixture(scope="module")
-def data():
-    return three_groups(N)
-
-
-@pytest.fixture(scope="module")
-def ids():
-    return [f"c{i}" for i in range(N)]
 
 
 # --- two maps in one file ---
@@ -84,7 +72,7 @@ def test_radii_of_one_map_are_not_drawn_as_those_of_another(two_maps, tmp_path, 
     pytest.importorskip("matplotlib")
     path, (name, value) = two_maps[1][suffix], FLAGS[suffix]
     picture = tmp_path / "p.png"
-    line = refused("plot", path, "-o", picture, "--kind", kind, f"--{name}", value)
+    line = rejected("plot", path, "-o", picture, "--kind", kind, f"--{name}", value)
     assert f"dtsne quality DATA {path} --points FILE writes one" in line
     done("plot", path, "-o", picture, "--kind", kind, "-q")
 
@@ -105,7 +93,7 @@ def test_another_map_has_no_scale_of_ours(two_maps, tmp_path, suffix, monkeypatc
 
 
 @pytest.mark.parametrize("suffix", OURS)
-def test_another_map_is_not_judged_with_our_sigma(two_maps, suffix):
+def test_another_map_is_not_measured_with_our_sigma(two_maps, suffix):
     folder, both = two_maps
     name, value = FLAGS[suffix]
     arguments = ["quality", folder / "cells.h5ad", both[suffix], "-q"]
@@ -159,7 +147,7 @@ def test_a_column_of_the_same_name_is_not_passed_over(shuffled):
     source, write, _ = shuffled
     path = write("name")
     source.write_text(source.read_text().replace("cell,", "name,", 1).replace("c7,", "c700,"))
-    line = refused("quality", source, path, "--id", "name", "-q")
+    line = rejected("quality", source, path, "--id", "name", "-q")
     assert "'c700'" in line
 
 
@@ -201,15 +189,15 @@ def test_maps_of_other_habits_are_read(tmp_path, data, ids):
     rows = [f"{n};{y[0]};{y[1]}".replace(".", ",") for n, y in zip(ids, data[0], strict=True)]
     path = tmp_path / "map.csv"
     path.write_text("\n".join(["cell;UMAP1;UMAP2", *rows]))
-    judging = ["quality", source, path, "--id", "cell"]
-    assert "set --map-delimiter ';'" in refused(*judging)
-    assert "set --map-decimal ," in refused(*judging, "--map-delimiter", ";")
+    measuring = ["quality", source, path, "--id", "cell"]
+    assert "set --map-delimiter ';'" in rejected(*measuring)
+    assert "set --map-decimal ," in rejected(*measuring, "--map-delimiter", ";")
     spoken = ["--map-delimiter", "semicolon", "--map-decimal", ","]
-    assert done(*judging, *spoken, "-q").stdout == (
+    assert done(*measuring, *spoken, "-q").stdout == (
         f"{account_of(data[0], data[0][:, :2], k=100)}\n"
     )
     drawing = ["plot", path, "-o", tmp_path / "p.png", "-q"]
-    assert "set --delimiter ';'" in refused(*drawing)
+    assert "set --delimiter ';'" in rejected(*drawing)
     done(*drawing, "--delimiter", ";", "--decimal", ",")
     path.write_text("\n".join(rows))
     done(*drawing, "--delimiter", ";", "--decimal", ",", "--no-header", "--columns",
@@ -219,7 +207,7 @@ def test_maps_of_other_habits_are_read(tmp_path, data, ids):
 @pytest.mark.parametrize("prefix", ["map-", ""])
 def test_options_of_maps_are_checked_before_a_file_is_read(prefix):
     command = ["quality", "a", "b"] if prefix else ["plot", "a", "-o", "p.png"]
-    line = refused(*command, f"--{prefix}delimiter", "ab", code=2)
+    line = rejected(*command, f"--{prefix}delimiter", "ab", code=2)
     assert f"--{prefix}delimiter ab must be one ASCII character" in line
-    line = refused(*command, f"--{prefix}format", "xlsx", code=2)
+    line = rejected(*command, f"--{prefix}format", "xlsx", code=2)
     assert f"--{prefix}format xlsx must be one of csv, tsv" in line

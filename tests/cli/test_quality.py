@@ -1,4 +1,4 @@
-"""``dtsne quality`` and ``dtsne plot``: maps by dtsne and by other tools, judged and drawn."""
+"""``dtsne quality`` and ``dtsne plot``: maps by dtsne and by other tools, measured and drawn."""
 
 from __future__ import annotations
 
@@ -6,25 +6,13 @@ import json
 
 import numpy as np
 import pytest
-from cli_support import QUICK, done, refused, three_groups, write_csv
+from cli_support import QUICK, N, done, rejected, three_groups, write_csv
 from page_support import header_of
 
 from dtsne.account import Account, account_of
 from dtsne.tables import read_embedding, read_table
 
-N = 90
-
 pytest.importorskip("pyarrow")
-
-
-@pytest.fixture(scope="module")
-def data():
-    return three_groups(N)
-
-
-@pytest.fixture(scope="module")
-def ids():
-    return [f"c{i}" for i in range(N)]
 
 
 @pytest.fixture(scope="module")
@@ -40,12 +28,12 @@ def folder(tmp_path_factory, data, ids):
     return folder
 
 
-def judge(folder, *arguments):
+def measured(folder, *arguments):
     return done("quality", folder / "cells.csv", *arguments, "--id", "cell", "-q")
 
 
-def test_a_map_of_ours_is_judged_as_by_its_own_report(folder):
-    printed = judge(
+def test_a_map_of_ours_is_measured_as_by_its_own_report(folder):
+    printed = measured(
         folder, folder / "map.csv", "--label", "type", "--perplexity", "8", "--json"
     ).stdout
     own = Account.from_json((folder / "account.json").read_text(encoding="utf-8"))
@@ -61,7 +49,7 @@ def test_a_map_of_ours_is_judged_as_by_its_own_report(folder):
 
 def test_another_tools_map_is_matched_by_ids(folder, data, tmp_path):
     expected = account_of(data[0], data[0][:, :2], labels=data[1], k=12)
-    result = judge(
+    result = measured(
         folder, folder / "umap.csv", "--label", "type", "--k", "12",
         "--points", tmp_path / "points.csv",
     )  # fmt: skip
@@ -70,7 +58,9 @@ def test_another_tools_map_is_matched_by_ids(folder, data, tmp_path):
     np.testing.assert_array_equal(Y, data[0][:, :2])
     found = read_table(tmp_path / "points.csv", id_column="id", columns=["neighbor_recall"])
     np.testing.assert_allclose(found.X[:, 0], expected.points.neighbor_recall)
-    wrong = judge(folder, folder / "umap.csv", "--label", "type", "--k", "12", "--by-order").stdout
+    wrong = measured(
+        folder, folder / "umap.csv", "--label", "type", "--k", "12", "--by-order"
+    ).stdout
     assert "Neighbours cannot be trusted" in wrong
 
 
@@ -78,13 +68,13 @@ def test_a_sigma_of_others_is_not_ours(folder, tmp_path, data, ids):
     rows = [f"{ids[i]},{data[0][i, 0]},{data[0][i, 1]},{i + 1}" for i in range(N)]
     (tmp_path / "theirs.csv").write_text("\n".join(["id,x,y,sigma", *rows]))
     for file, known in [(tmp_path / "theirs.csv", False), (folder / "map.csv", True)]:
-        found = json.loads(judge(folder, file, "--json").stdout)
+        found = json.loads(measured(folder, file, "--json").stdout)
         assert ("sigma" in found["points"]) == known
     done("embed", folder / "cells.csv", "--id", "cell", "-o", tmp_path / "m.npz", *QUICK, "-q")
     done("quality", folder / "cells.csv", tmp_path / "m.npz", "--id", "cell", "-q",
          "--points", tmp_path / "points.npz", "--report", tmp_path / "a.json")  # fmt: skip
     for file in ("m.npz", "points.npz"):
-        assert "sigma" in json.loads(judge(folder, tmp_path / file, "--json").stdout)["points"]
+        assert "sigma" in json.loads(measured(folder, tmp_path / file, "--json").stdout)["points"]
 
 
 def test_the_data_is_what_the_method_saw(tmp_path):
@@ -104,9 +94,9 @@ def test_the_data_is_what_the_method_saw(tmp_path):
     assert json.loads(cosine.stdout)["whole"] != json.loads(result.stdout)["whole"]
 
 
-def test_picture_page_and_report_of_a_judgement(folder, tmp_path):
+def test_picture_page_and_report_of_a_measurement(folder, tmp_path):
     pytest.importorskip("matplotlib")
-    result = judge(
+    result = measured(
         folder, folder / "umap.csv", "--label", "type", "--report", tmp_path / "a.md",
         "--plot", tmp_path / "radii.png", "--html", tmp_path / "page.html",
     )  # fmt: skip
@@ -116,21 +106,21 @@ def test_picture_page_and_report_of_a_judgement(folder, tmp_path):
     assert "umap" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
-def test_maps_of_other_points_are_refused(folder, tmp_path, data):
+def test_maps_of_other_points_are_rejected(folder, tmp_path, data):
     np.save(tmp_path / "Y.npy", data[0][:50, :2])
-    line = refused("quality", folder / "cells.csv", tmp_path / "Y.npy", "--id", "cell")
+    line = rejected("quality", folder / "cells.csv", tmp_path / "Y.npy", "--id", "cell")
     assert "has 50 points, and the data 90 rows" in line
     assert "--map-id" in line
     text = (folder / "umap.csv").read_text().replace("c7,", "c700,")
     (tmp_path / "other.csv").write_text(text)
-    line = refused("quality", folder / "cells.csv", tmp_path / "other.csv", "--id", "cell")
+    line = rejected("quality", folder / "cells.csv", tmp_path / "other.csv", "--id", "cell")
     assert "'c7'" in line
     assert line.endswith("(--by-order).")
 
 
 def test_a_map_that_is_not_clear_is_asked_about_by_flag(folder, tmp_path):
     (tmp_path / "m.csv").write_text("a,b,c,d\n" + "1,2,3,4\n5,6,7,8\n" * 45)
-    line = refused("quality", folder / "cells.csv", tmp_path / "m.csv", "--exclude", "cell,type")
+    line = rejected("quality", folder / "cells.csv", tmp_path / "m.csv", "--exclude", "cell,type")
     assert "choose them with --map-columns" in line
     done("quality", folder / "cells.csv", tmp_path / "m.csv", "--map-columns", "a,b", "-q")
 
@@ -146,24 +136,24 @@ def test_a_map_that_is_not_clear_is_asked_about_by_flag(folder, tmp_path):
 )
 def test_a_perplexity_that_no_map_has(folder, perplexity, code, said):
     arguments = ["quality", folder / "cells.csv", folder / "umap.csv", "--id", "cell"]
-    assert said in refused(*arguments, "--perplexity", perplexity, code=code)
+    assert said in rejected(*arguments, "--perplexity", perplexity, code=code)
 
 
 @pytest.mark.parametrize("of_map", [True, False])
-def test_numbers_whose_squares_overflow_are_refused(tmp_path, data, of_map):
+def test_numbers_whose_squares_overflow_are_rejected(tmp_path, data, of_map):
     X, Y = data[0], data[0][:, :2]
     np.save(tmp_path / "X.npy", X if of_map else -1e200 * X)
     np.save(tmp_path / "Y.npy", 1e200 * Y if of_map else Y)
-    line = refused("quality", tmp_path / "X.npy", tmp_path / "Y.npy")
+    line = rejected("quality", tmp_path / "X.npy", tmp_path / "Y.npy")
     assert f"{'Y' if of_map else 'X'}.npy holds numbers as large as" in line
     assert "rescale them" in line
     if not of_map:
-        line = refused("embed", tmp_path / "X.npy", "-o", tmp_path / "m.csv", *QUICK)
+        line = rejected("embed", tmp_path / "X.npy", "-o", tmp_path / "m.csv", *QUICK)
         assert "rescale them" in line
 
 
 @pytest.mark.parametrize("suffix", ["csv", "npy", "npz", "h5ad"])
-def test_a_map_of_one_dimension_is_judged(tmp_path, folder, data, suffix):
+def test_a_map_of_one_dimension_is_measured(tmp_path, folder, data, suffix):
     source = folder / "cells.csv"
     if suffix == "h5ad":
         anndata = pytest.importorskip("anndata")
@@ -173,14 +163,14 @@ def test_a_map_of_one_dimension_is_judged(tmp_path, folder, data, suffix):
     done("embed", source, "-o", output, "--n-components", "1", *QUICK, "-q")
     found = json.loads(done("quality", source, output, "--json", "-q").stdout)
     assert len(found["points"]["log_radius_map"]) == N
-    line = refused("plot", output, "-o", tmp_path / "p.png")
+    line = rejected("plot", output, "-o", tmp_path / "p.png")
     assert "is a map of one dimension; only two dimensions can be drawn" in line
 
 
 def test_a_single_column_is_a_map_only_if_that_is_clear(tmp_path, folder):
     (tmp_path / "m.csv").write_text("a,b\n" + "1,x\n2,y\n" * 45)
     arguments = ["quality", folder / "cells.csv", tmp_path / "m.csv", "-q"]
-    assert "choose them with --map-columns" in refused(*arguments)
+    assert "choose them with --map-columns" in rejected(*arguments)
     done(*arguments, "--map-columns", "a")
 
 
@@ -332,9 +322,9 @@ def test_a_page_is_drawn_too(folder, tmp_path):
 )
 def test_what_cannot_be_drawn_is_said(folder, tmp_path, file, options, code, said):
     path = folder / file
-    assert said in refused("plot", path, "-o", tmp_path / "p.png", *options, code=code)
+    assert said in rejected("plot", path, "-o", tmp_path / "p.png", *options, code=code)
     assert not (tmp_path / "p.png").exists()
-    line = refused("plot", path, "-o", "p.gif", code=2)
+    line = rejected("plot", path, "-o", "p.gif", code=2)
     assert "suffix must be one of .png, .pdf, .svg, .html, .htm" in line
 
 
@@ -358,8 +348,8 @@ def test_what_cannot_be_drawn_is_said(folder, tmp_path, file, options, code, sai
         ),
     ],
 )
-def test_options_that_would_be_ignored_are_refused(folder, tmp_path, output, options, said):
-    line = refused("plot", folder / "map.csv", "-o", tmp_path / output, *options, code=2)
+def test_options_that_would_be_ignored_are_rejected(folder, tmp_path, output, options, said):
+    line = rejected("plot", folder / "map.csv", "-o", tmp_path / output, *options, code=2)
     assert said in line
     assert not (tmp_path / output).exists()
 
@@ -371,7 +361,7 @@ def test_a_page_is_coloured_by_the_column_asked_for(folder, tmp_path):
         names = [c["name"] for c in header_of(page.read_text(encoding="utf-8"))["columns"]]
         assert names[0] == by
         assert len(set(names)) == len(names)
-    assert "no column 'typ'" in refused("plot", folder / "map.csv", "-o", page, "--by", "typ")
+    assert "no column 'typ'" in rejected("plot", folder / "map.csv", "-o", page, "--by", "typ")
 
 
 @pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])

@@ -16,7 +16,7 @@ import pytest
 
 from dtsne.datasets import Dataset, _convert, load, names
 from dtsne.datasets._download import HIMC, RemoteFile, fetch
-from dtsne.runtime._errors import DataError, ParameterError
+from dtsne.runtime._errors import DataError, MissingPackageError, ParameterError
 
 # Sizes and spreads of the clusters, and the dimension, as the paper's appendix gives them.
 SYNTHETIC = {
@@ -332,8 +332,9 @@ def test_himc_from_its_files(published):
 def test_a_missing_package_is_named(name, monkeypatch):
     monkeypatch.delenv("DTSNE_DATA", raising=False)
     monkeypatch.setitem(sys.modules, "pooch", None)
-    with pytest.raises(ImportError, match=r'pooch: pip install "dtsne\[data\]"'):
+    with pytest.raises(MissingPackageError, match=r'pip install "dtsne\[data\]"') as error:
         load(name)
+    assert error.value.package == "pooch"
 
 
 @pytest.mark.parametrize(
@@ -341,8 +342,9 @@ def test_a_missing_package_is_named(name, monkeypatch):
 )
 def test_a_missing_reader_is_named(converter, module, monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(ImportError, match=rf'{module}: pip install "dtsne\[data\]"'):
+    with pytest.raises(MissingPackageError, match=r'pip install "dtsne\[data\]"') as error:
         getattr(_convert, converter)([tmp_path / "file"])
+    assert error.value.package == module
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ from dtsne.data._prepare import prepare
 from dtsne.forces._engine import CpuEngine
 from dtsne.optimize._checkpoint import CheckpointFile, identity_of
 from dtsne.optimize._descent import Schedule, State, descend
+from dtsne.runtime._errors import ParameterError
 
 PARAMETERS = {"perplexity": 15.0}
 
@@ -121,7 +122,7 @@ def test_what_changes_no_bit_may_change(two_clusters, path, caplog):
     again, first = resumed(two_clusters, path, perplexity=np.float64(15), n_jobs=1, verbose=1)
     assert first == 60
     assert_same_fit(DTSNE(**PARAMETERS).fit(two_clusters), again)
-    assert f"going on from iteration 60, found in {path}" in caplog.messages
+    assert f"resuming from iteration 60, found in {path}" in caplog.messages
 
 
 SCRIPT = """
@@ -258,13 +259,14 @@ def test_identity_tells_data_and_starts_apart(two_clusters):
 def test_checkpoint_of_another_fit(two_clusters, path, monkeypatch):
     leave_checkpoint(two_clusters, path)
     before = path.read_bytes()
-    fix = r"another fit: {} differ. Delete it or name another file to start anew"
-    with pytest.raises(ValueError, match=fix.format("max_iter, perplexity")):
+    fix = r"another fit: {} differ; delete it or name another file to start again"
+    with pytest.raises(ParameterError, match=fix.format("max_iter, perplexity")) as error:
         resumed(two_clusters, path, perplexity=20.0, max_iter=500)
-    with pytest.raises(ValueError, match=fix.format("data")):
+    assert error.value.parameter == "checkpoint"
+    with pytest.raises(ParameterError, match=fix.format("data")):
         resumed(two_clusters + np.eye(120, 5), path)
     monkeypatch.setattr("dtsne.optimize._checkpoint.__version__", "0.0")
-    with pytest.raises(ValueError, match=fix.format("version of dtsne")):
+    with pytest.raises(ParameterError, match=fix.format("version of dtsne")):
         resumed(two_clusters, path)
     assert path.read_bytes() == before
 
@@ -284,7 +286,7 @@ def test_damaged_checkpoint(two_clusters, path, spoil):
     path.write_bytes(spoil(path.read_bytes()))
     before = path.read_bytes()
     with pytest.raises(
-        ValueError, match=r"no checkpoint of dtsne, or a damaged one.*; name another file"
+        ParameterError, match=r"not a checkpoint of dtsne, or is corrupt.*; name another file"
     ):
         resumed(two_clusters, path)
     assert path.read_bytes() == before
@@ -294,7 +296,7 @@ def test_damaged_checkpoint(two_clusters, path, spoil):
 def test_other_files_of_arrays(two_clusters, path, save):
     with path.open("wb") as file:
         save(file, np.ones(3))
-    with pytest.raises(ValueError, match="no checkpoint of dtsne"):
+    with pytest.raises(ParameterError, match="not a checkpoint of dtsne"):
         resumed(two_clusters, path)
 
 

@@ -14,6 +14,8 @@ from click.testing import CliRunner
 from dtsne.cli import app
 
 SOURCE = Path(__file__).parents[2] / "src"
+# Points of the shared data.
+N = 90
 # As little as makes a map.
 QUICK = ["--perplexity", "8", "--max-iter", "20", "--tol", "0"]
 
@@ -30,7 +32,7 @@ def done(*arguments):
     return result
 
 
-def refused(*arguments, code=1):
+def rejected(*arguments, code=1):
     """Run a command that has to fail, and return the one line that it says."""
     result = run(*arguments)
     assert result.exit_code == code, result.output
@@ -65,7 +67,7 @@ def start(*arguments, **options):
     return subprocess.Popen(command, text=True, encoding="utf-8", env=environment, **streams)
 
 
-def three_groups(n=90, d=4, seed=0):
+def three_groups(n=N, d=4, seed=0):
     """Three groups of different spread, one after the other by turns, and their names."""
     rng = np.random.default_rng(seed)
     group = np.arange(n) % 3

@@ -66,10 +66,10 @@ class Products(Options):
         default=False,
     )
     title: str | None = option("--title", "Title of picture and page; by default INPUT.")
-    account: bool = option(
-        "--account/--no-account",
-        "Without it the output has the map and sigma alone, which is faster.",
-        default=True,
+    skip_report: bool = option(
+        "skip_report --no-report",
+        "Write the map and sigma alone, without measures of reliability: faster.",
+        default=False,
     )
     k: int | None = option(
         "--k",
@@ -83,10 +83,10 @@ class Products(Options):
             raise click.UsageError(
                 "there is nothing to write; add -o map.csv, --plot, --html or --report"
             )
-        if not self.account and (self.html or self.report):
-            raise click.UsageError("--html and --report need the report; remove --no-account")
-        if not self.account and self.k is not None:
-            raise click.UsageError("--k needs the report; remove --k or --no-account")
+        if self.skip_report and (self.html or self.report):
+            raise click.UsageError("--html and --report need the measures; remove --no-report")
+        if self.skip_report and self.k is not None:
+            raise click.UsageError("--k is for the measures; remove --k or --no-report")
         if self.compare_tsne and not (self.plot or self.html):
             raise click.UsageError("--compare-tsne is shown by --plot and --html; add one of them")
 

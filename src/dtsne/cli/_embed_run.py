@@ -82,7 +82,7 @@ def make_map(source: Path, products: Products, reading: InputOptions, model: DTS
             tsne, code = _fit_tsne(job)
             job = replace(job, tsne=tsne)
         report = None
-        if products.account:
+        if not products.skip_report:
             _LOGGER.info("comparing map and data")
             report = _report(job, model)
         if products.output is not None:
@@ -147,7 +147,7 @@ def _fit(job: Job) -> int:
             raise Exit(code) from None
     if output is not None:
         _write_map(job, None)
-        if job.products.account and not code:
+        if not (job.products.skip_report or code):
             _LOGGER.info("%s has the map; the report follows", output)
     if code:
         best = "the best map so far"

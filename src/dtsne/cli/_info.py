@@ -31,7 +31,7 @@ EXTRAS = {
     "anndata": ("h5ad", ("anndata", "h5py")),
     "fcs": ("fcs", ("flowio",)),
     "metrics": ("other distances, beyond 20,000 points", ("pynndescent",)),
-    "gpu": ("device='cuda'", ("torch",)),
+    "gpu": ("--device cuda", ("torch",)),
     "data": ("downloads of data sets", ("flowio", "h5py", "pooch", "rdata")),
 }
 _CACHES = (".nbi", ".nbc")

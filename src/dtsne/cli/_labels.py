@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from dtsne.io._table import Field
+    from dtsne.page._columns import Column
 
 
 def as_groups(
@@ -54,7 +55,7 @@ def is_quantity(column: Field) -> bool:
 
 def as_shown(
     columns: Mapping[str, Field], categories: Mapping[str, Sequence[str]]
-) -> dict[str, Any]:
+) -> dict[str, Column]:
     """Return columns as a page takes them: texts, and numbers that are groups, as groups."""
     return {
         name: _grouped(column, categories.get(name))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dtsne.cli._numbers import check_size
-from dtsne.io import _maps
+from dtsne.io import _read
 from dtsne.report import PointTable
 from dtsne.report._anndata import Keys
 
@@ -79,8 +79,8 @@ class MapFile:
 
 
 def read_map(path: Path, options: ReadOptions, likely_id: str | None = None) -> MapFile:
-    """Read a map that `embed` or another tool wrote; see `dtsne.io._maps.read_map`."""
-    table, name = _maps.read_map(path, options, likely_id)
+    """Read a map that `embed` or another tool wrote; see `dtsne.io._read.read_map`."""
+    table, name = _read.read_map(path, options, likely_id)
     check_size(table.X, path)
     account = _account_of(table.fields, name or "")
     columns = table.fields if account else _told_apart(table.fields)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from sklearn.utils.sparsefuncs import min_max_axis
 
 from dtsne.io._select import counted
 from dtsne.runtime._errors import DataError
@@ -12,6 +13,8 @@ from dtsne.runtime._errors import DataError
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from dtsne.io._table import Matrix
+    from dtsne.runtime._typing import FloatArray
     from dtsne.tables import Table
 
 # Squares, and sums of many of them, stay below the largest float64.
@@ -21,9 +24,9 @@ _MIN_ROWS = 4
 _ROUNDING = 1e-14
 
 
-def check_size(X: Any, path: Path) -> None:
+def check_size(X: Matrix, path: Path) -> None:
     """Reject numbers whose squares, and so the distances between points, are infinite."""
-    values = X.data if hasattr(X, "indptr") else X
+    values: FloatArray = X if isinstance(X, np.ndarray) else X.data
     largest = max(float(values.max(initial=0)), -float(values.min(initial=0)))
     if largest > _MAX_NUMBER:
         raise DataError(
@@ -41,7 +44,11 @@ def check_rows(table: Table, path: Path) -> None:
         raise DataError(
             f"{path} has {counted(n, 'row', 'rows')}, and a map needs at least {_MIN_ROWS}"
         )
-    least, largest = (np.asarray(_by_column(f, X), dtype=np.float64) for f in ("min", "max"))
+    if isinstance(X, np.ndarray):
+        least, largest = X.min(axis=0), X.max(axis=0)
+    else:
+        least, largest = min_max_axis(X, axis=0)
+    least, largest = least.astype(np.float64), largest.astype(np.float64)
     sizes, spread = np.maximum(-least, largest), largest - least
     if not spread.any():
         raise DataError(
@@ -54,8 +61,3 @@ def check_rows(table: Table, path: Path) -> None:
             "which all others are lost in rounding",
             "if these are IDs, mark them (--id) or exclude them (--exclude)",
         )
-
-
-def _by_column(name: str, X: Any) -> Any:
-    found = getattr(X, name)(axis=0)
-    return found.toarray().ravel() if hasattr(found, "toarray") else found

@@ -54,6 +54,7 @@ class CpuEngine(Engine[FloatArray]):
             forces, cost = attraction(
                 self._affinities, coordinates, scales, self._threads, with_cost=with_kl
             )
+        normaliser: FloatArray | float
         with self._timings.phase("repulsion"):
             if self._repulsion is None:
                 repulsion, normaliser = exact_repulsion(coordinates, scales, self._threads)

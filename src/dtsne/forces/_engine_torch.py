@@ -79,6 +79,7 @@ class TorchEngine(Engine[Tensor]):
             forces, cost = attraction(
                 self._affinities, points, n_axes=n_components, with_cost=with_kl
             )
+        normaliser: Tensor | float
         with self._timings.phase("repulsion"):
             if self._repulsion is None:
                 repulsion, sums = exact_repulsion(points, n_axes=n_components)

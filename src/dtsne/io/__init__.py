@@ -13,40 +13,30 @@ if TYPE_CHECKING:
     from dtsne.io._anndata import write_h5ad
     from dtsne.io._errors import TableError
     from dtsne.io._files import SUFFIXES
-    from dtsne.io._maps import align, read_embedding
     from dtsne.io._options import ReadOptions
-    from dtsne.io._read import read_table
+    from dtsne.io._read import align, read_embedding, read_table
     from dtsne.io._table import Table
     from dtsne.io._transforms import arcsinh, log1p
     from dtsne.io._write import write_table
     from dtsne.runtime._atomic import check_output
 
-# Loaded at first use: the help of the command line lists the formats, and should not wait.
-_MODULES = {
-    "ReadOptions": "dtsne.io._options",
-    "SUFFIXES": "dtsne.io._files",
-    "Table": "dtsne.io._table",
-    "TableError": "dtsne.io._errors",
-    "align": "dtsne.io._maps",
-    "arcsinh": "dtsne.io._transforms",
-    "check_output": "dtsne.runtime._atomic",
-    "log1p": "dtsne.io._transforms",
-    "read_embedding": "dtsne.io._maps",
-    "read_table": "dtsne.io._read",
-    "write_h5ad": "dtsne.io._anndata",
-    "write_table": "dtsne.io._write",
-}
-
 __all__ = [  # noqa: RUF022
     "ReadOptions", "SUFFIXES", "Table", "TableError", "align", "arcsinh", "check_output", "log1p",
     "read_embedding", "read_table", "write_h5ad", "write_table",
 ]  # fmt: skip
+# Loaded at first use: the help of the command line lists the formats, and should not wait.
+_MODULES = {
+    "ReadOptions": "_options", "SUFFIXES": "_files", "Table": "_table", "TableError": "_errors",
+    "align": "_read", "arcsinh": "_transforms", "check_output": ".runtime._atomic",
+    "log1p": "_transforms", "read_embedding": "_read", "read_table": "_read",
+    "write_h5ad": "_anndata", "write_table": "_write",
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> object:
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_MODULES[name]), name)
+    return getattr(import_module(f".{_MODULES[name]}", __name__), name)
 
 
 def __dir__() -> list[str]:

@@ -32,27 +32,21 @@ if TYPE_CHECKING:
     from dtsne.runtime._typing import SparseMatrix
 
 _KIND = "an AnnData file (.h5ad)"
-_PURPOSE = "reading or writing .h5ad files"
 _BYTES_PER_TEXT = 64  # of a text as a Python object, about
 
 
-def anndata_io() -> ModuleType:
-    """Import what reads and writes the elements of a file."""
+def anndata_io(module: str = "anndata.io") -> ModuleType:
+    """Import what reads and writes the elements of a file, or h5py."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # those at its import are not for our users
-        return optional("anndata.io", extra="anndata", purpose=_PURPOSE)
+        return optional(module, extra="anndata", purpose="reading or writing .h5ad files")
 
 
 @contextmanager
 def opened(path: Path) -> Iterator[h5py.File]:
     """Open a file for reading."""
-    hdf5 = optional("h5py", extra="anndata", purpose=_PURPOSE)
-    with (
-        naming(path),
-        reading(_KIND),
-        hdf5.File(path, "r") as file,
-        warnings.catch_warnings(),
-    ):
+    hdf5 = anndata_io("h5py")
+    with naming(path), reading(_KIND), hdf5.File(path, "r") as file, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of old formats, which are read all the same
         for part in ("obs", "var"):
             if part not in file:
@@ -67,12 +61,8 @@ def opened(path: Path) -> Iterator[h5py.File]:
 def read_h5ad(path: Path, options: ReadOptions) -> Source:
     """Read X, a layer, or an entry of `obsm`, and all of `obs`."""
     if options.layer is not None and options.use_rep is not None:
-        raise ParameterError(
-            "layer",
-            options.layer,
-            reason=f"{setting('layer')} and {setting('use_rep')} exclude each other",
-            fix="pass one of them",
-        )
+        reason = f"{setting('layer')} and {setting('use_rep')} exclude each other"
+        raise ParameterError("layer", options.layer, reason=reason, fix="pass one of them")
     anndata_io()
     with opened(path) as file:
         place = _place(file, options)
@@ -84,11 +74,10 @@ def read_h5ad(path: Path, options: ReadOptions) -> Source:
         else:
             names = default_names(X.shape[1], options.use_rep)
     if X.shape != (len(obs), len(names)):
-        raise TableError(
-            f"the file is corrupt: {place} is {X.shape[0]:,} × {X.shape[1]:,}, and there are "
-            f"{len(obs):,} × {len(names):,} names",
-            "write it again",
+        sizes = (
+            f"{X.shape[0]:,} × {X.shape[1]:,}, and there are {len(obs):,} × {len(names):,} names"
         )
+        raise TableError(f"the file is corrupt: {place} is {sizes}", "write it again")
     fields = {str(name): _field(obs[name]) for name in obs.columns}
     return Source(
         path,
@@ -114,11 +103,8 @@ def _place(file: h5py.File, options: ReadOptions) -> str:
         return _within(file, "obsm", options.use_rep)
     if "X" not in file:
         layers, entries = (", ".join(file.get(g, ())) or "none" for g in ("layers", "obsm"))
-        raise TableError(
-            "the file has no X",
-            f"set {setting('layer')} (there is {layers}), or {setting('use_rep')} (there is "
-            f"{entries})",
-        )
+        fix = f"set {setting('layer')} (there is {layers}), or {setting('use_rep')} (there is "
+        raise TableError("the file has no X", f"{fix}{entries})")
     return "X"
 
 
@@ -214,9 +200,8 @@ def write_h5ad(
         columns = {name: _column(values) for name, values in (obs or {}).items()}
         for name, array in {**maps, **columns}.items():
             if array.shape[:1] != (n,):
-                raise TableError(
-                    f"{name!r} has the shape {array.shape} where {path_in} has {n:,} rows"
-                )
+                has = f"where {path_in} has {n:,} rows"
+                raise TableError(f"{name!r} has the shape {array.shape} {has}")
         with atomic_write(path_out) as part:
             shutil.copyfile(path_in, part)
             _add_entries(part, maps, columns, _without_none(uns or {}))
@@ -225,11 +210,9 @@ def write_h5ad(
 def _n_rows(file: h5py.File) -> int:
     obs = file["obs"]
     if not hasattr(obs, "keys") or "_index" not in obs.attrs:
-        raise TableError(
-            "the file was written by an anndata older than 0.7",
-            "read and write it once with a newer one",
-            in_python="anndata.read_h5ad(…).write_h5ad(…)",
-        )
+        reason = "the file was written by an anndata older than 0.7"
+        fix, code = "read and write it with a newer one", "anndata.read_h5ad(…).write_h5ad(…)"
+        raise TableError(reason, fix, in_python=code)
     index = obs[obs.attrs["_index"]]
     # Strings that may be missing, as pandas 3 has them, are a group of values and a mask.
     return int((index["values"] if hasattr(index, "keys") else index).shape[0])
@@ -243,9 +226,9 @@ def _column(values: ArrayLike) -> Field:
 def _add_entries(
     path: Path, obsm: Mapping[str, Field], obs: Mapping[str, Field], uns: Mapping[str, object]
 ) -> None:
-    hdf5, io = optional("h5py", extra="anndata", purpose=_PURPOSE), anndata_io()
+    io = anndata_io()
     try:
-        with hdf5.File(path, "r+") as file:
+        with anndata_io("h5py").File(path, "r+") as file:
             for group, entries in (("obsm", obsm), ("uns", uns)):
                 if group not in file:
                     io.write_elem(file, group, {})
@@ -255,9 +238,8 @@ def _add_entries(
     except (TableError, OSError):
         raise
     except Exception as error:  # anndata has errors of its own for what it cannot store
-        raise TableError(
-            f"the file cannot be written ({error})", "leave out what AnnData cannot store"
-        ) from error
+        reason = f"the file cannot be written ({error})"
+        raise TableError(reason, "leave out what AnnData cannot store") from error
 
 
 def _add_columns(io: ModuleType, obs: h5py.Group, columns: Mapping[str, Field]) -> None:

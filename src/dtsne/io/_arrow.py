@@ -158,6 +158,7 @@ def _source(table: pa.Table, schema: pa.Schema, path: Path) -> Source:
     # A pandas frame stores its index as a column.
     index = [name for name in _index_names(schema) if name in columns]
     ids = columns[index[0]] if len(index) == 1 else None
+    found = {name: _categories(column, schema.field(name)) for name, column in arrays.items()}
     return Source(
         path,
         path.name,
@@ -165,25 +166,19 @@ def _source(table: pa.Table, schema: pa.Schema, path: Path) -> Source:
         columns=columns,
         ids=None if ids is None else as_text(ids),
         set_aside=frozenset(index if len(index) == 1 else ()),
-        categories={
-            field.name: _categories(arrays[field.name])
-            for field in schema
-            if field.name in arrays and _has_order(field)
-        },
+        categories={name: order for name, order in found.items() if order is not None},
     )
 
 
-def _has_order(field: pa.Field) -> bool:
-    """Whether a column is of categories in an order.
+def _categories(column: pa.ChunkedArray, field: pa.Field) -> tuple[str, ...] | None:
+    """Return the categories, if they have an order.
 
-    In polars, an Enum is; a Categorical lists its values as they occur in the rows. In parquet,
-    texts are read as categories too, so the type is that of the schema.
+    In polars, those of an Enum do; a Categorical lists its values as they occur in the rows. In
+    parquet, texts are read as categories too, so the type is that of the schema.
     """
     of_polars = any(key.startswith(b"_PL_CATEGORICAL") for key in field.metadata or {})
-    return _is(field.type, "dictionary") and not of_polars
-
-
-def _categories(column: pa.ChunkedArray) -> tuple[str, ...]:
+    if of_polars or not _is(field.type, "dictionary"):
+        return None
     parts = (as_text(chunk.dictionary.to_pylist()) for chunk in column.chunks)
     return tuple(dict.fromkeys(text for part in parts for text in part))
 

@@ -10,7 +10,7 @@ import codecs
 import csv
 import io
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ import numpy as np
 
 from dtsne.io._arrow import BYTES_PER_CELL, arrow, is_binary, is_text, values_of
 from dtsne.io._errors import Place, TableError, reading, where
-from dtsne.io._files import count_lines, head, is_gzip, looks_like, looks_like_markup, open_text
+from dtsne.io._files import count_lines, is_gzip, looks_like, looks_like_markup, open_text
 from dtsne.io._select import counted
 from dtsne.io._table import Source, as_text, default_names, unique
 from dtsne.runtime._errors import UserNotice, setting
@@ -60,8 +60,7 @@ def read_delimited(path: Path, options: ReadOptions, text_names: Collection[str]
     """Read a text table; columns of `text_names`, in lower case, stay as they are written."""
     arrow()  # its absence is an error before any work
     layout = _find_layout(path, options)
-    bytes_per_line = BYTES_PER_CELL * len(layout.names)
-    count_lines(path, lambda free: free // bytes_per_line)
+    count_lines(path, BYTES_PER_CELL * len(layout.names))
     # Row IDs are kept as they are written: 0012 is not a number.
     texts = {n for n in layout.names if n.lower() in text_names or n == options.id_column}
     texts |= {_INDEX} if layout.has_index else set()
@@ -76,20 +75,12 @@ def read_delimited(path: Path, options: ReadOptions, text_names: Collection[str]
             if name in of_text:
                 _check_column(name, of_text[name], layout)
 
-    ids, what = None, path.name
-    if layout.has_index:
-        ids = as_text(columns[_INDEX].to_pylist())
-        what = f"{path.name} (IDs from its first column, which has no name)"
-    return Source(
-        path,
-        what,
-        layout.names,
-        columns=values,
-        ids=ids,
-        set_aside=frozenset({_INDEX} if layout.has_index else ()),
-        locate=layout.locate,
-        check=check,
-    )
+    found = Source(path, path.name, layout.names, columns=values, locate=layout.locate, check=check)
+    if not layout.has_index:
+        return found
+    what = f"{path.name} (IDs from its first column, which has no name)"
+    ids = as_text(columns[_INDEX].to_pylist())
+    return replace(found, what=what, ids=ids, set_aside=frozenset({_INDEX}))
 
 
 # --- the layout, found in the first lines ---
@@ -130,18 +121,13 @@ class _Layout:
         try:
             for line, cells in self.rows(strict=True):
                 if len(cells) != width:
-                    return TableError(
-                        f"the row has {len(cells):,} cells where the first has {width:,}",
-                        f"fix that line (a cell that holds {self.delimiter!r} must be in double "
-                        "quotes)",
-                        place=Place(line),
-                    )
+                    reason = f"the row has {len(cells):,} cells where the first has {width:,}"
+                    fix = f"fix that line (a cell with {self.delimiter!r} needs double quotes)"
+                    return TableError(reason, fix, place=Place(line))
         except csv.Error as error:
-            return TableError(
-                f"the row after this line cannot be read ({error})",
-                "it is too long, or a double quote in it is not closed: fix that line",
-                place=Place(line),
-            )
+            reason = f"the row after this line cannot be read ({error})"
+            fix = "it is too long, or a double quote in it is not closed: fix that line"
+            return TableError(reason, fix, place=Place(line))
         return None
 
 
@@ -182,7 +168,8 @@ def _find_layout(path: Path, options: ReadOptions) -> _Layout:
 def _first_lines(path: Path) -> tuple[list[str], bool]:
     """Return the first lines, at least two if there are two, and whether they are the file."""
     for n_bytes in (_SAMPLE_BYTES, _MAX_LINE):
-        beginning = head(path, n_bytes)
+        with open_text(path) as file:
+            beginning = file.read(n_bytes)
         _check_text(beginning)
         is_all = len(beginning) < n_bytes
         # Of the last line more may follow.
@@ -190,11 +177,8 @@ def _first_lines(path: Path) -> tuple[list[str], bool]:
         if is_all or found.count(b"\n") > 1:
             break
     if not found:
-        raise TableError(
-            f"the file has no line of less than {_MAX_LINE // 2**20} MiB, so it is not a text "
-            "table",
-            f"set {setting('format')}",
-        )
+        reason = f"the file is not a text table: no line is shorter than {_MAX_LINE // 2**20} MiB"
+        raise TableError(reason, f"set {setting('format')}")
     try:
         found.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -206,29 +190,20 @@ def _first_lines(path: Path) -> tuple[list[str], bool]:
 
 def _check_text(beginning: bytes) -> None:
     if beginning.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise TableError(
-            "the file is text in UTF-16",
-            "save it as UTF-8 (iconv -f UTF-16 -t UTF-8, or Excel's “CSV UTF-8”)",
-        )
+        fix = "save it as UTF-8 (iconv -f UTF-16 -t UTF-8, or Excel's “CSV UTF-8”)"
+        raise TableError("the file is text in UTF-16", fix)
     markup = looks_like_markup(beginning)
     if markup is not None:
         raise TableError(f"the file is {markup}, not a text table", "get or export it as a table")
     what = looks_like(beginning)
     if what is not None or b"\0" in beginning:
-        raise TableError(
-            f"the file is {what or 'not text but binary'}, not a text table",
-            f"set {setting('format')}, or export it as text",
-        )
+        reason = f"the file is {what or 'not text but binary'}, not a text table"
+        raise TableError(reason, f"set {setting('format')}, or export it as text")
 
 
 def _not_utf8(place: Place, column: str | None = None) -> TableError:
-    return TableError(
-        "the text is not in UTF-8",
-        "save the file as UTF-8 (if it comes from Windows: iconv -f WINDOWS-1252 -t UTF-8), or "
-        f"set {setting('format')}",
-        column=column,
-        place=place,
-    )
+    fix = "save the file as UTF-8 (if it comes from Windows: iconv -f WINDOWS-1252 -t UTF-8)"
+    return TableError("the text is not in UTF-8", fix, column=column, place=place)
 
 
 def _is_comment(line: str) -> bool:
@@ -239,10 +214,8 @@ def _first_rows(lines: Sequence[str], delimiter: str) -> list[tuple[int, list[st
     try:
         return list(islice(_rows(iter(lines), delimiter), _SAMPLE_ROWS))
     except csv.Error as error:
-        raise TableError(
-            f"the file cannot be read as text divided by {delimiter!r} ({error})",
-            "close the double quotes in its first lines",
-        ) from error
+        reason = f"the file cannot be read as text divided by {delimiter!r} ({error})"
+        raise TableError(reason, "close the double quotes in its first lines") from error
 
 
 def _check_delimiter(rows: Sequence[Sequence[str]], delimiter: str) -> None:
@@ -257,10 +230,8 @@ def _check_delimiter(rows: Sequence[Sequence[str]], delimiter: str) -> None:
         # Spaces may also be part of a name; then the lines have different numbers of them.
         if n_below and (other != " " or n_below == first[0].count(other)):
             used = _DELIMITERS.get(delimiter, repr(delimiter))
-            raise TableError(
-                f"the lines are not divided by {used} but by {name}",
-                f"set {setting('delimiter', other)}",
-            )
+            reason = f"the lines are not divided by {used} but by {name}"
+            raise TableError(reason, f"set {setting('delimiter', other)}")
 
 
 def _has_header(rows: Sequence[Sequence[str]]) -> bool:
@@ -323,20 +294,15 @@ def _parsed(layout: _Layout, texts: Collection[str], decimal: str | None) -> pa.
     convert.null_values = [*convert.null_values, *_MISSING]
     if decimal is not None:
         convert.decimal_point = decimal
-    read = parser.ReadOptions(
-        column_names=layout.names,
-        skip_rows=layout.n_skipped,
-        block_size=max(_BLOCK_BYTES, 8 * layout.longest_line),
-    )
+    block = max(_BLOCK_BYTES, 8 * layout.longest_line)
+    read = parser.ReadOptions(block_size=block, skip_rows=layout.n_skipped)
+    read.column_names = layout.names
     parse = parser.ParseOptions(delimiter=layout.delimiter, newlines_in_values=True)
     compression = "gzip" if is_gzip(layout.path) else None
     try:
         # Opened here, as Arrow takes all file names for UTF-8.
-        with (
-            reading("a text table"),
-            layout.path.open("rb") as file,
-            pa.input_stream(file, compression) as stream,
-        ):
+        with reading("a text table"), layout.path.open("rb") as file:
+            stream = pa.input_stream(file, compression)
             return parser.read_csv(stream, read, parse, convert)
     except TableError as error:
         raise layout.bad_row() or error from error.__cause__
@@ -354,17 +320,9 @@ def _check_table(columns: dict[str, pa.ChunkedArray], layout: _Layout) -> None:
             raise error
     for name, column in columns.items():
         if is_binary(column.type):
-            cells = enumerate(column.to_pylist())
-            row = next((row for row, cell in cells if not _is_utf8(cell)), 0)
+            cells = (cell.decode("utf-8", "ignore").encode() != cell for cell in column.to_pylist())
+            row = next((row for row, is_bad in enumerate(cells) if is_bad), 0)
             raise _not_utf8(layout.locate(row), name)
-
-
-def _is_utf8(cell: bytes) -> bool:
-    try:
-        cell.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _check_column(name: str, column: pa.ChunkedArray, layout: _Layout) -> None:
@@ -388,12 +346,9 @@ def _check_column(name: str, column: pa.ChunkedArray, layout: _Layout) -> None:
     divides = layout.delimiter == "," or bool(match(_UNMISTAKABLE_THOUSANDS).any())
     if divides and thousands.any() and (thousands | plain)[number].all():
         row = int(thousands.argmax())
-        raise TableError(
-            f"the numbers have thousands separators ({column[row].as_py()!r})",
-            "export the file without them",
-            column=name,
-            place=layout.locate(row),
-        )
+        reason = f"the numbers have thousands separators ({column[row].as_py()!r})"
+        fix, place = "export the file without them", layout.locate(row)
+        raise TableError(reason, fix, column=name, place=place)
     if match(_DECIMAL_COMMA)[filled].all():
         fix = f"set {setting('decimal', ',')}"
         raise TableError("the numbers have decimal commas", fix, column=name)

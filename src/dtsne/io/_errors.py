@@ -27,13 +27,9 @@ NOWHERE = Place()
 
 def where(path: object = None, column: str | None = None, place: Place = NOWHERE) -> str:
     """Write a place as "cells.csv, column 'CD3', line 7"."""
-    parts = [
-        "" if path is None else str(path),
-        "" if column is None else f"column {column!r}",
-        "" if place.line is None else f"line {place.line:,}",
-        "" if place.row is None else f"row {place.row:,}",
-    ]
-    return ", ".join(filter(None, parts))
+    parts = [f"{name} {n:,}" for name, n in place._asdict().items() if n is not None]
+    parts = parts if column is None else [f"column {column!r}", *parts]
+    return ", ".join(parts if path is None else [str(path), *parts])
 
 
 class TableError(UserError, ValueError):
@@ -94,20 +90,11 @@ def reading(kind: str) -> Iterator[None]:
     except (UserError, ImportError):
         raise
     except MemoryError as error:
-        raise TableError(
-            "the file header declares more data than fits into memory",
-            "the file may be corrupt; if not, read only some of its rows",
-        ) from error
+        reason = "the file header declares more data than fits into memory"
+        raise TableError(reason, "it may be corrupt; if not, read only some rows") from error
     except Exception as error:
-        raise TableError(
-            f"the file cannot be read as {kind} ({_summary(error)})",
-            "it is corrupt, cut off, or of another format: copy or export it again, or set "
-            f"{setting('format')}",
-        ) from error
-
-
-def _summary(error: Exception) -> str:
-    """Return the first line of what a library said, cut where it becomes a dump."""
-    lines = str(error).strip().splitlines()
-    text = lines[0].rstrip(" .:") if lines else type(error).__name__
-    return text if len(text) <= 200 else f"{text[:200]}…"
+        lines = str(error).strip().splitlines() or [type(error).__name__]
+        summary = lines[0].rstrip(" .:")[:200]
+        fix = "it is corrupt, cut off, or of another format: copy or export it again, or set "
+        fix += setting("format")
+        raise TableError(f"the file cannot be read as {kind} ({summary})", fix) from error

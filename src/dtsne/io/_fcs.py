@@ -37,10 +37,8 @@ def read_fcs(path: Path, options: ReadOptions) -> Source:  # noqa: ARG001
     for warning in caught:
         warn(f"{path}: {warning.message}")
     if len(X) != file.event_count:
-        raise TableError(
-            f"the file is corrupt: it declares {file.event_count:,} events and holds {len(X):,}",
-            "export it again",
-        )
+        sizes = f"it declares {file.event_count:,} events and holds {len(X):,}"
+        raise TableError(f"the file is corrupt: {sizes}", "export it again")
     names = unique(
         (marker or detector).strip() or f"channel_{i + 1}"
         for i, (detector, marker) in enumerate(zip(file.pnn_labels, file.pns_labels, strict=True))
@@ -61,8 +59,5 @@ def _parsed(path: Path, **options: bool) -> flowio.FlowData:
         # Frequent, and harmless where the number of events comes out as declared.
         return _parsed(path, ignore_offset_discrepancy=True)
     except flowio.exceptions.MultipleDataSetsError:
-        raise TableError(
-            "the file holds several data sets",
-            "write each to its own file",
-            in_python="flowio.read_multiple_data_sets",
-        ) from None
+        reason, fix = "the file holds several data sets", "write each to its own file"
+        raise TableError(reason, fix, in_python="flowio.read_multiple_data_sets") from None

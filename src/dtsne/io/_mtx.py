@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import IO, TYPE_CHECKING, NamedTuple
+from itertools import product
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, NamedTuple
 
 from dtsne.io._errors import TableError, naming, reading
 from dtsne.io._files import check_magic, check_room, count_lines, open_text
@@ -42,8 +44,10 @@ def read_mtx(path: Path, options: ReadOptions) -> Source:
     with reading("a Matrix Market file"):
         _check_size(path, _header(path))
         with open_text(path) as file:
-            X = mmread(_OnlyRead(file))
-    rows, columns = _names_beside(path, "barcodes"), _names_beside(path, "features", "genes")
+            # In a file that can seek, scipy goes back after an error; where that fails it ends the
+            # process.
+            X = mmread(SimpleNamespace(read=file.read))
+    rows, columns = _names_next_to(path, "barcodes"), _names_next_to(path, "features", "genes")
     transposed = _is_transposed(X.shape, rows, columns, transpose=options.transpose)
     X = X.T if transposed else X
     return Source(
@@ -54,20 +58,6 @@ def read_mtx(path: Path, options: ReadOptions) -> Source:
         ids=None if rows is None else as_text(rows),
         id_names=frozenset(() if rows is None else ("barcodes",)),
     )
-
-
-class _OnlyRead:
-    """A file that cannot seek.
-
-    In one that can, scipy's reader goes back after an error; where that fails it ends the process.
-    """
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-
-    def read(self, n: int = -1) -> bytes:
-        """Read on."""
-        return self._file.read(n)
 
 
 def _header(path: Path) -> _Header:
@@ -95,17 +85,17 @@ def _check_size(path: Path, header: _Header) -> None:
         raise TableError("the file is corrupt: its header declares a negative size")
     n_declared = n_entries if is_sparse else n_rows * n_columns // 2
     per_line = _BYTES_PER_ENTRY if is_sparse else 16
-    n_lines = count_lines(path, lambda free: free // per_line, begin=begin, allowed=_OF_NUMBERS)
+    n_lines = count_lines(path, per_line, begin=begin, allowed=_OF_NUMBERS)
     if n_lines + 1 < n_declared:
-        raise TableError(
-            f"the file is corrupt or cut off: its header declares {n_declared:,} entries, and it "
-            f"has {counted(n_lines, 'line', 'lines')}",
-            "copy it again",
+        found = f"and it has {counted(n_lines, 'line', 'lines')}"
+        reason = (
+            f"the file is corrupt or cut off: its header declares {n_declared:,} entries, {found}"
         )
+        raise TableError(reason, "copy it again")
     check_room(_BYTES_PER_ENTRY * n_declared + 8 * (n_rows + n_columns))
 
 
-def _names_beside(path: Path, *names: str) -> list[str] | None:
+def _names_next_to(path: Path, *names: str) -> list[str] | None:
     """Return the names in the file next to a matrix, as 10x Genomics writes them.
 
     They are matrix.mtx, barcodes.tsv and features.tsv (earlier genes.tsv), possibly with a common
@@ -113,19 +103,17 @@ def _names_beside(path: Path, *names: str) -> list[str] | None:
     """
     stem = path.name.removesuffix(".gz").removesuffix(".mtx")
     beginnings = [stem.removesuffix("matrix")] if stem.endswith("matrix") else [f"{stem}_", ""]
-    for beginning in beginnings:
-        for name in names:
-            for suffix in (".tsv", ".tsv.gz"):
-                beside = path.with_name(f"{beginning}{name}{suffix}")
-                if beside.is_file():
-                    return _second_column(beside)
+    for beginning, name, suffix in product(beginnings, names, (".tsv", ".tsv.gz")):
+        neighbour = path.with_name(f"{beginning}{name}{suffix}")
+        if neighbour.is_file():
+            return _second_column(neighbour)
     return None
 
 
 def _second_column(path: Path) -> list[str]:
     """Return the second column, where features have their symbol, or the only one."""
     with naming(path), reading("a list of names"):
-        count_lines(path, lambda free: free // 100)
+        count_lines(path, 100)
         with open_text(path) as file:
             cells = [line.decode().rstrip("\r\n").split("\t") for line in file]
     return [row[1] if len(row) > 1 and row[1] else row[0] for row in cells]

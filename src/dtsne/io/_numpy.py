@@ -34,7 +34,7 @@ _LABEL_KEYS = ("labels", "y")
 _LABEL_NAMES = "label_names"  # what the labels stand for, where they are numbers
 _FEATURE_NAMES = ("feature_names", "columns", "var_names")
 # Of arrays next to the matrix that nobody asked for: the longest text in bytes, and all together.
-_MAX_PER_ROW, _MAX_BESIDE = 2**12, 2**30
+_MAX_PER_ROW, _MAX_EXTRA = 2**12, 2**30
 
 
 class _Header(NamedTuple):
@@ -62,11 +62,9 @@ def _load(file: IO[bytes], header: _Header, size: int, what: str = "the array") 
             in_python="X.astype(float), labels.astype(str)",
         )
     if min(header.shape, default=0) < 0 or header.n_bytes > size:
-        raise TableError(
-            f"{what} is corrupt or cut off: its header declares the shape {header.shape}, "
-            f"{header.n_bytes:,} bytes, and there are {size:,}",
-            "save it again",
-        )
+        declared = f"its header declares the shape {header.shape}, {header.n_bytes:,} bytes"
+        reason = f"{what} is corrupt or cut off: {declared}, and there are {size:,}"
+        raise TableError(reason, "save it again")
     check_room(2 * header.n_bytes, what)
     file.seek(0)
     return np.asarray(np.lib.format.read_array(file, allow_pickle=False))
@@ -93,16 +91,16 @@ def read_npz(path: Path, options: ReadOptions) -> Source:
         X = archive.load(key)
         _check_matrix(X)
         n, d = X.shape
-        beside = archive.beside((n, d), options.named)
-    names = next((beside[k] for k in _FEATURE_NAMES if k in beside and len(beside[k]) == d), None)
-    id_name = next((k for k in ID_NAMES if k in beside and len(beside[k]) == n), None)
+        extra = archive.extra_arrays((n, d), options.named)
+    names = next((extra[k] for k in _FEATURE_NAMES if k in extra and len(extra[k]) == d), None)
+    id_name = next((k for k in ID_NAMES if k in extra and len(extra[k]) == n), None)
     return Source(
         path,
         f"{key} of {path.name}",
         default_names(d) if names is None else unique(as_text(names)),
         X,
-        fields=_fields(beside, n, {*_FEATURE_NAMES, id_name}),
-        ids=None if id_name is None else as_text(beside[id_name]),
+        fields=_fields(extra, n, {*_FEATURE_NAMES, id_name}),
+        ids=None if id_name is None else as_text(extra[id_name]),
         id_names=frozenset(() if id_name is None else (id_name,)),
     )
 
@@ -133,18 +131,15 @@ class Archive:
             raise unknown(key, self.headers, "array")
         size, header = self._file.getinfo(f"{key}.npy").file_size, self.headers[key]
         if not header.dtype.hasobject and 0 <= header.n_bytes < size:
-            raise TableError(
-                f"the array {key!r} is corrupt: the archive declares {size:,} bytes, its header "
-                f"{header.n_bytes:,}",
-                "save it again",
-            )
+            sizes = f"the archive declares {size:,} bytes, its header {header.n_bytes:,}"
+            raise TableError(f"the array {key!r} is corrupt: {sizes}", "save it again")
         with self._file.open(f"{key}.npy") as file:
             return _load(file, header, size, f"the array {key!r}")
 
-    def beside(self, lengths: tuple[int, int], wanted: set[str]) -> dict[str, Field]:
+    def extra_arrays(self, lengths: tuple[int, int], wanted: set[str]) -> dict[str, Field]:
         """Return the arrays with a value for each row or column, but for those that are huge."""
         found: dict[str, Field] = {}
-        left = _MAX_BESIDE
+        left = _MAX_EXTRA
         for name, (shape, dtype, _) in self.headers.items():
             if len(shape) != 1 or not (shape[0] in lengths or name == _LABEL_NAMES):
                 continue
@@ -165,15 +160,11 @@ class Archive:
         if "X" in matrices or len(matrices) == 1:
             return "X" if "X" in matrices else matrices[0]
         if matrices:
-            raise TableError(
-                f"the file holds several arrays of two dimensions: {listed(matrices)}",
-                f"choose one with {setting('key')}",
-            )
+            reason = f"the file holds several arrays of two dimensions: {listed(matrices)}"
+            raise TableError(reason, f"choose one with {setting('key')}")
         there = listed(list(self.headers)) or "nothing"
-        raise TableError(
-            f"the file holds no array of two dimensions, rows × columns, but {there}",
-            "save the data as one",
-        )
+        reason = f"the file holds no array of two dimensions, rows × columns, but {there}"
+        raise TableError(reason, "save the data as one")
 
     def sparse(self) -> csr_matrix:
         """Return the matrix of a file by scipy.sparse.save_npz."""
@@ -200,22 +191,19 @@ def _check_matrix(X: Field) -> None:
             in_python=f"numpy.column_stack([{first}, …]), or pandas.DataFrame(X).to_csv",
         )
     if X.ndim != 2:
-        raise TableError(
-            f"the array has {counted(X.ndim, 'dimension', 'dimensions')} (shape {X.shape}), and a "
-            "table two",
-            "save one row for each point",
-            in_python="X.reshape(len(X), -1)",
-        )
+        number = f"{counted(X.ndim, 'dimension', 'dimensions')} (shape {X.shape})"
+        reason, fix = f"the array has {number}, and a table two", "save one row for each point"
+        raise TableError(reason, fix, in_python="X.reshape(len(X), -1)")
 
 
-def _fields(beside: dict[str, Field], n: int, used: set[str | None]) -> dict[str, Field]:
+def _fields(extra: dict[str, Field], n: int, used: set[str | None]) -> dict[str, Field]:
     """Return the arrays that have a value for each row; labels by their names, if there are any."""
     fields = {
         key: as_text(values) if values.dtype.kind in "US" else values
-        for key, values in beside.items()
+        for key, values in extra.items()
         if len(values) == n and values.dtype.kind in "iufbUS" and key not in used
     }
-    names = beside.get(_LABEL_NAMES)
+    names = extra.get(_LABEL_NAMES)
     for key in _LABEL_KEYS:
         codes = fields.get(key)
         if names is None or codes is None or codes.dtype.kind not in "iu" or not n:

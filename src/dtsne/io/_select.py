@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dtsne.io._errors import TableError, where
+from dtsne.io._errors import NOWHERE, TableError, where
 from dtsne.io._table import Table, as_text, is_sparse
 from dtsne.runtime._errors import UserNotice, setting
 from dtsne.runtime._logging import warn
 from dtsne.runtime._names import listed, nearest_names
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterable, Sequence
+    from pathlib import Path
 
     from dtsne.io._options import ReadOptions
     from dtsne.io._table import Field, Matrix, Source, TextArray
@@ -31,7 +31,6 @@ _LABEL_NAMES = ("label", "labels", "class", "cluster", "target", "leiden", "louv
 _SUSPICIOUS = frozenset({*ID_NAMES, *_LABEL_NAMES})
 # Of fewer rows integers can be consecutive by chance, and above this they are hardly measured.
 _MIN_ROWS, _MAX_MEASURED = 10, 2**31
-_MAX_EXAMINED = 100
 _PATTERN = frozenset("*?[")
 
 
@@ -41,10 +40,7 @@ def counted(n: int, one: str, several: str) -> str:
 
 
 def unknown(
-    name: str,
-    names: Iterable[str],
-    what: str = "column",
-    path: str | os.PathLike[str] | None = None,
+    name: str, names: Iterable[str], what: str = "column", path: Path | None = None
 ) -> TableError:
     """Return the error for a name that is not there, with those that are nearest to it."""
     return TableError(f"the file has no {what} {name!r}", nearest_names(name, names), path=path)
@@ -81,7 +77,7 @@ def select(source: Source, options: ReadOptions) -> Table:
     fields = _fields(source, options, {*numbers, options.id_column}, excluded)
     label = options.label_column
     if label is not None and label not in fields:
-        raise _unusable("label", label)
+        raise _unusable("label_column", label)
     return Table(
         X=X,
         feature_names=tuple(numbers),
@@ -105,39 +101,28 @@ def _number_columns(source: Source, options: ReadOptions, excluded: set[str]) ->
         source.check(free)
         chosen = [name for name in free if source.is_number(name)]
         _warn_of_suspicious(chosen, source)
-    if not source.names:
-        raise TableError("the file has no columns")
     if not chosen:
-        raise TableError(
-            f"no column of numbers is left to map; the columns are {listed(source.names)}",
-            _how_to_get_numbers(source),
-        )
+        there = listed(source.names) or "none"
+        reason = f"no column of numbers is left to map; the columns are {there}"
+        if any(c is not None and c.dtype.kind == "b" for c in source.columns.values()):
+            raise TableError(reason, "write columns of true and false as 1 and 0")
+        raise TableError(reason, f"add some, or exclude fewer ({setting('exclude')})")
     return chosen
-
-
-def _how_to_get_numbers(source: Source) -> str:
-    columns = (source.values(name) for name in source.names[:_MAX_EXAMINED])
-    if any(column is not None and column.dtype.kind == "b" for column in columns):
-        return "write columns of true and false as 1 and 0"
-    return f"add some, or exclude fewer ({setting('exclude')})"
 
 
 def _not_numbers(name: str, source: Source) -> TableError:
     values = source.values(name)
-    reason, fix = "the column does not hold numbers", f"remove it from {setting('columns')}"
-    filled = [] if values is None else np.flatnonzero(values.astype(str) != "").tolist()
-    if values is None or not filled:
-        return TableError(reason, fix, column=name)
-    example = str(values[filled[0]])
-    return TableError(f"{reason} but {example!r}", fix, column=name, place=source.locate(filled[0]))
+    reason, place = "the column does not hold numbers", NOWHERE
+    for row, value in enumerate(() if values is None else values):
+        if str(value):
+            reason, place = f"{reason} but {str(value)!r}", source.locate(row)
+            break
+    return TableError(reason, f"remove it from {setting('columns')}", column=name, place=place)
 
 
-def _unusable(role: str, column: str) -> TableError:
-    return TableError(
-        f"the column holds nothing that can be a {role}",
-        f"pass another column as {setting(f'{role}_column')}",
-        column=column,
-    )
+def _unusable(option: str, column: str) -> TableError:
+    fix = f"pass another column as {setting(option)}"
+    return TableError("the column holds nothing that can be shown", fix, column=column)
 
 
 def _warn_of_suspicious(numbers: Sequence[str], source: Source) -> None:
@@ -148,13 +133,10 @@ def _warn_of_suspicious(numbers: Sequence[str], source: Source) -> None:
         or (source.is_integer(name) and _name_rows(source.values(name)))
     ]
     if suspicious:
-        warn(
-            UserNotice(
-                f"{source.path}: {listed(suspicious)} will be mapped as measurements",
-                f"if they are row IDs or labels, pass them as {setting('id_column')} or "
-                f"{setting('label_column')}; otherwise leave them out with {setting('exclude')}",
-            )
-        )
+        reason = f"{source.path}: {listed(suspicious)} will be mapped as measurements"
+        fix = f"if they are row IDs or labels, pass them as {setting('id_column')} or "
+        fix += f"{setting('label_column')}; otherwise leave them out with {setting('exclude')}"
+        warn(UserNotice(reason, fix))
 
 
 def _name_rows(values: Field | None) -> bool:
@@ -211,7 +193,7 @@ def _ids(source: Source, id_column: str | None) -> TextArray | None:
     if id_column is not None:
         values = source.values(id_column)
         if values is None:
-            raise _unusable("id", id_column)
+            raise _unusable("id_column", id_column)
         ids = as_text(values)
     if ids is not None:
         _warn_of_duplicates(ids, source)
@@ -224,20 +206,14 @@ def _warn_of_duplicates(ids: TextArray, source: Source) -> None:
     if again:
         number = counted(len(again), "ID occurs", "IDs occur")
         place = where(source.path, place=source.locate(again[0]))
-        warn(
-            UserNotice(
-                f"{place}: {number} more than once, the first again is {ids[again[0]]!r}",
-                "a map can be matched to its data by IDs only where each occurs once",
-            )
-        )
+        reason = f"{place}: {number} more than once, the first again is {ids[again[0]]!r}"
+        fix = "a map can be matched to its data by IDs only where each occurs once"
+        warn(UserNotice(reason, fix))
 
 
 def _described(shape: tuple[int, ...], source: Source, taken: set[str]) -> str:
-    n, d = shape
-    size = f"{counted(n, 'row', 'rows')} × {counted(d, 'number', 'numbers')}"
-    text = f"{size} from {source.what}"
+    size = f"{counted(shape[0], 'row', 'rows')} × {counted(shape[1], 'number', 'numbers')}"
     left_out = [name for name in source.names if name not in taken]
-    if not left_out:
-        return text
     noun = "column" if len(left_out) == 1 else "columns"
-    return f"{text}; {noun} {listed(left_out)} left out of the numbers"
+    rest = f"; {noun} {listed(left_out)} left out of the numbers" if left_out else ""
+    return f"{size} from {source.what}{rest}"

@@ -129,15 +129,8 @@ def float_type(dtype: np.dtype[np.generic]) -> type[np.float32 | np.float64]:
     return np.float32 if dtype.itemsize <= (4 if dtype.kind == "f" else 2) else np.float64
 
 
-_KINDS = {
-    "c": "complex numbers", "U": "text", "S": "text", "M": "dates", "m": "time spans",
-    "V": "records (a structured array)", "O": "Python objects",
-}  # fmt: skip
-_TO_NUMBERS = {
-    "c": "numpy.abs(X), or numpy.hstack([X.real, X.imag])",
-    "U": "X.astype(float)",
-    "S": "X.astype(float)",
-}
+_KINDS = {"c": "complex numbers", "U": "text", "S": "text", "M": "dates", "m": "time spans"}
+_TO_NUMBERS = {"c": "numpy.abs(X), or numpy.hstack([X.real, X.imag])"}
 
 
 def _as_float(X: Matrix) -> Matrix:
@@ -146,7 +139,7 @@ def _as_float(X: Matrix) -> Matrix:
         raise TableError(
             f"the matrix holds {_KINDS.get(kind, str(X.dtype))}, not numbers that can be mapped",
             "save it as float32 or float64",
-            in_python=_TO_NUMBERS.get(kind, ""),
+            in_python=_TO_NUMBERS.get(kind, "X.astype(float)"),
         )
     wanted = np.dtype(float_type(X.dtype))
     if not is_sparse(X):

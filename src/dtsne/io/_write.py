@@ -80,9 +80,8 @@ def write_table(
     with naming(path):
         coordinates = np.asarray(embedding)
         if coordinates.ndim != 2 or not 1 <= coordinates.shape[1] <= 3:
-            raise TableError(
-                f"a map has the shape (n, 2) or (n, 3), not {coordinates.shape}", "transpose it?"
-            )
+            reason = f"a map has the shape (n, 2) or (n, 3), not {coordinates.shape}"
+            raise TableError(reason, "transpose it?")
         extra = _columns(ids, fields or {}, len(coordinates))
         axes = {f"{name}_{i + 1}": column for i, column in enumerate(coordinates.T)}
         clashing = ({name} if chosen == "npz" else set(axes)) & set(extra)
@@ -117,10 +116,8 @@ def _columns(
         columns[name] = array if array.dtype.kind in "iufb" else as_text(array)
     for name, column in columns.items():
         if column.shape != (n,):
-            raise TableError(
-                f"{name!r} has the shape {column.shape} where the map has {n:,} points",
-                "pass one value for each point",
-            )
+            reason = f"{name!r} has the shape {column.shape} where the map has {n:,} points"
+            raise TableError(reason, "pass one value for each point")
     return columns
 
 

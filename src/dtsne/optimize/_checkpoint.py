@@ -22,9 +22,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from dtsne._config import PARAMETERS
 from dtsne._version import __version__
 from dtsne.runtime._arrays import is_tensor, like, to_host
 from dtsne.runtime._atomic import atomic_write, check_writable
+from dtsne.runtime._errors import ParameterError, UserNotice, setting
 from dtsne.runtime._logging import warn
 
 if TYPE_CHECKING:
@@ -68,7 +70,7 @@ class CheckpointFile:
             return state, []
         state, history = _from_arrays(self._found, state)
         self._found = None
-        _LOGGER.info("going on from iteration %d, found in %s", state.iteration, self._path)
+        _LOGGER.info("resuming from iteration %d, found in %s", state.iteration, self._path)
         return state, history
 
     def keep(self, state: State, history: History) -> None:
@@ -85,7 +87,8 @@ class CheckpointFile:
                 np.savez(file, identity=json.dumps(self._identity), **_to_arrays(state, history))
         except OSError as error:
             why = error.__cause__ or error  # without the advice: nothing has to be done about it
-            warn(f"The checkpoint {self._path} was not written ({why}); the fit goes on without.")
+            reason = f"the checkpoint {self._path} was not written ({why})"
+            warn(UserNotice(f"{reason}; the fit goes on without it"))
         self._written = monotonic()
 
     def remove(self) -> None:
@@ -102,9 +105,11 @@ class CheckpointFile:
                 arrays = {name: stored[name] for name in _STORED}
             identity: dict[str, str] = json.loads(str(arrays.pop("identity")))
         except _UNREADABLE as error:
-            raise ValueError(
-                f"{self._path} is no checkpoint of dtsne, or a damaged one ({error}), and is left "
-                "as it is; name another file for the checkpoint."
+            raise ParameterError(
+                "checkpoint",
+                str(self._path),
+                reason=f"{self._path} is not a checkpoint of dtsne, or is corrupt ({error})",
+                fix="name another file for the checkpoint; this one is left as it is",
             ) from error
         differing = [
             name
@@ -112,9 +117,12 @@ class CheckpointFile:
             if identity.get(name) != self._identity.get(name)
         ]
         if differing:
-            raise ValueError(
-                f"{self._path} is the checkpoint of another fit: {', '.join(differing)} differ. "
-                "Delete it or name another file to start anew; make them the same to go on with it."
+            names = (setting(name) if name in PARAMETERS else name for name in differing)
+            raise ParameterError(
+                "checkpoint",
+                str(self._path),
+                reason=f"{self._path} is the checkpoint of another fit: {', '.join(names)} differ",
+                fix="delete it or name another file to start again; make them the same to resume",
             )
         return arrays
 

@@ -158,7 +158,7 @@ def draw_legend(
 
 
 def draw_shared_legend(axes: Sequence[Axes], coloring: Coloring, *, with_groups: bool) -> None:
-    """List groups or draw the bar once, beside all axes of a new figure, which grows by it."""
+    """List groups or draw the bar once, next to all axes of a new figure, which grows by it."""
     figure = axes[0].figure.figure
     color = ink(axes[0], outside=True)
     if with_groups and isinstance(coloring, Quantity):
@@ -220,7 +220,7 @@ def _place_within(ax: Axes, coloring: Coloring, width: float, height: float) -> 
 
 
 def _make_room(ax: Axes, legend: Legend) -> None:
-    """Narrow axes that nothing lays out, so that the legend beside them is seen."""
+    """Narrow axes that nothing lays out, so that the legend next to them is seen."""
     place = ax.get_position()
     share = (legend.get_window_extent().width + 4) / ax.figure.bbox.width
     ax.set_position((place.x0, place.y0, place.width - share, place.height))

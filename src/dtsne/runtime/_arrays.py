@@ -93,11 +93,11 @@ def asarray_like(array: AnyArray, other: Array) -> Array:
     return like
 
 
-def clip_min(values: Array, minimum: float) -> Array:
+def clip_min(values: _Values, minimum: float) -> _Values:
     """Element-wise ``max(values, minimum)``; accepts scalars."""
-    if isinstance(values, np.ndarray | np.generic | float):
-        return np.maximum(values, minimum)
-    return values.clamp(min=minimum)
+    if is_torch(values):
+        return values.clamp(min=minimum)  # type: ignore[return-value]
+    return np.maximum(values, minimum)  # type: ignore[call-overload,no-any-return]
 
 
 @dataclass(frozen=True)

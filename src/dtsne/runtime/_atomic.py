@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def atomic_write(path: Path) -> Iterator[Path]:
     """Yield a file to write, which takes its place at the end, and only if nothing went wrong.
 
-    It lies beside the place, since only within a file system one file replaces another in one step.
+    It lies next to the target: only within a file system one file replaces another in one step.
     Permissions are those of the file that was there, or of any new file.
     """
     target = Path(os.path.realpath(path))  # a link stays one
@@ -89,7 +89,7 @@ def check_output(
 
 
 def check_writable(path: Path) -> None:
-    """Make a file beside the place: some folders allow none, whatever their permissions say."""
+    """Make a file next to the target: some folders allow none, whatever their permissions say."""
     _begun(path, Path(os.path.realpath(path))).unlink()
 
 

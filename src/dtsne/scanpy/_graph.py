@@ -98,7 +98,7 @@ def usable_neighbors(graph: Graph, data: Representation, config: Config) -> csr_
     """
     try:
         return _checked(graph, data, config)
-    except ValueError as error:
+    except DataError as error:
         if graph.named and not isinstance(error, _PoorGraphError):
             raise
         # A warning, shown also where logging is not set up: it may surprise that a graph is there

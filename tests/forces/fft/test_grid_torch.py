@@ -13,13 +13,14 @@ from dtsne.forces._exact import exact_repulsion
 from dtsne.forces.fft import _grid_torch as _grid
 from dtsne.forces.fft import _kernels as _fft_kernels
 from dtsne.forces.fft._cells_torch import count_cells, sort_into_cells
+from dtsne.forces.fft._cost_model import CostModel
 from dtsne.forces.fft._grid import convolve as convolve_on_cpu
 from dtsne.forces.fft._grid import make_plan
 from dtsne.forces.fft._grid_torch import convolve, gather, spread
 from dtsne.forces.fft._near_torch import sum_near
-from dtsne.forces.fft._plan import Box, Options, ScaleNodes, far_kernel
-from dtsne.forces.fft._repulsion import FftRepulsion
-from dtsne.forces.fft._repulsion_torch import TorchFftRepulsion
+from dtsne.forces.fft._plan import Resolution, ScaleNodes, far_kernel
+from dtsne.forces.fft._repulsion import CpuNumerics
+from dtsne.forces.fft._repulsion_torch import TorchFftRepulsion, TorchNumerics
 
 SHAPE = {1: (11,), 2: (9, 11), 3: (8, 9, 11)}  # of the grid: its last axis is the map's first
 N_NODES = 4  # as many as the CPU takes at once
@@ -93,7 +94,7 @@ def test_gathering_is_that_of_the_cpu(rng, way, n_axes, positions, weights, dtyp
 def a_plan(n_axes, n_nodes=3):
     scales = np.geomspace(0.1, 2.0, 20)
     nodes = ScaleNodes(np.geomspace(0.1, 2.0, n_nodes), 0.5)
-    return make_plan(1.0, 0.45, np.array([3.0, 2.0, 2.5])[:n_axes], nodes, scales)
+    return make_plan(Resolution(1.0, 0.45, nodes), np.array([3.0, 2.0, 2.5])[:n_axes], scales)
 
 
 @both_ways
@@ -197,22 +198,13 @@ def test_parts_make_the_repulsion(rng, way, n_axes, dtype, extent, cutoff):
     points = clustered(rng, n, n_axes, extent)
     scales = 10.0 ** rng.uniform(-0.75, 0.75, size=n)
     origin, size = points.min(axis=0), np.ptp(points, axis=0)
-    box = Box(points.T, origin, size)
-    repulsion = FftRepulsion(points.shape[1], 0.01)
-    options = Options(
-        box,
-        scales.min(),
-        scales.max(),
-        0.01,
-        0.0025,
-        1.25,
-        repulsion.work,
-        repulsion._pairs_in_cells,
-    )
+    cost = CostModel(
+        n, size, scales.min(), scales.max(), tolerance=0.01, limit=0.0025, refinement=1.25,
+        work=CpuNumerics.work, pairs_in_cells=lambda _: 0.0,
+    )  # fmt: skip
     if cutoff is None:
         cutoff = 0.15 * size.max()
-    nodes = options.nodes(cutoff)
-    plan = make_plan(cutoff, options.spacing(cutoff), size, nodes, scales)
+    plan = make_plan(cost.resolution(cutoff), size, scales)
     with going(way) as device:
         y, s, at = (
             torch.tensor(array, dtype=dtype, device=device) for array in (points, scales, origin)
@@ -229,7 +221,7 @@ def test_parts_make_the_repulsion(rng, way, n_axes, dtype, extent, cutoff):
 
 def test_room_to_grow_is_given_back(rng, monkeypatch):
     """A map that has grown up needs none, and every iteration pays for it."""
-    monkeypatch.setattr(TorchFftRepulsion, "work", replace(TorchFftRepulsion.work, launched=0.0))
+    monkeypatch.setattr(TorchNumerics, "work", replace(TorchNumerics.work, launched=0.0))
     y = torch.tensor(50.0 * rng.uniform(size=(2000, 2)), dtype=torch.float32)
     scales = torch.ones(2000)
     repulsion = TorchFftRepulsion(2, 0.01)

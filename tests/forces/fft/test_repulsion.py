@@ -135,8 +135,7 @@ def test_same_bits_for_any_number_of_threads(rng, n_axes, extent, refinement):
     results = []
     for n_threads in (1, 3):
         with Threads(n_threads) as threads:
-            repulsion = FftRepulsion(n_axes, 0.1, threads)
-            repulsion._refinement = refinement
+            repulsion = FftRepulsion(n_axes, 0.1, threads, refinement=refinement)
             results.append(repulsion(points, scales))
     np.testing.assert_array_equal(results[0][0], results[1][0])
     assert results[0][1] == results[1][1]
@@ -172,14 +171,12 @@ def test_whole_descent_gives_the_map_of_the_exact_one():
 
 def test_bands_of_every_plan_are_wide_enough_to_be_spread_at_once(rng):
     for n_axes, extent, tolerance in [(1, 1e3, 0.1), (2, 1e4, 0.1), (3, 1e3, 0.1), (2, 50, 0.01)]:
-        repulsion = FftRepulsion(n_axes, tolerance)
-        repulsion._refinement = 0.4
+        repulsion = FftRepulsion(n_axes, tolerance, refinement=0.4)
         repulsion(padded(clustered(rng, 1000, n_axes, extent)), np.ones(1000))
         assert repulsion.plan.cell_width * BORDER > 2 * repulsion.plan.spacing
 
 
-def test_missed_tolerance_is_said(rng, monkeypatch):
-    monkeypatch.setattr("dtsne.forces.fft._controller._FINEST", 0.0)
+def test_missed_tolerance_is_said(rng):
     points = padded(clustered(rng, 500, 2, 10.0))
     with pytest.warns(UserWarning, match="method='exact'"):
-        FftRepulsion(2, 1e-9)(points, np.ones(500))
+        FftRepulsion(2, 1e-9, max_refinement=0.0)(points, np.ones(500))

@@ -12,19 +12,18 @@ from dtsne.forces.fft._plan import Plan, far_kernel, grid_shape, padded_shape
 from dtsne.runtime._threads import ONE_THREAD, Threads
 
 if TYPE_CHECKING:
-    from dtsne.forces.fft._plan import ScaleNodes
+    from dtsne.forces.fft._plan import Resolution
     from dtsne.runtime._typing import FloatArray
 
 
 def make_plan(
-    cutoff: float,
-    spacing: float,
+    resolution: Resolution,
     extent: FloatArray,
-    nodes: ScaleNodes,
     scales: FloatArray,
     threads: Threads = ONE_THREAD,
-) -> Plan:
+) -> Plan[FloatArray]:
     """Make the grid for a map of some extent, and the spectra of the far kernel on it."""
+    cutoff, spacing, nodes = resolution.cutoff, resolution.spacing, resolution.nodes
     shape = grid_shape(extent, spacing)
     padded = padded_shape(shape)
     squared = _squared_distances_on(padded[::-1], spacing)
@@ -40,7 +39,7 @@ def make_plan(
         spectra[index] = (
             _spectrum_of_even(kernel - constants[a, b], padded[::-1], threads) / transfer
         )
-    return Plan(cutoff, spacing, shape, padded, nodes, weights, spectra, constants)
+    return Plan(cutoff, spacing, nodes, shape, padded, weights, spectra, constants)
 
 
 def _squared_distances_on(shape: tuple[int, ...], spacing: float) -> FloatArray:
@@ -84,7 +83,7 @@ def _in_lanes(weights: FloatArray) -> FloatArray:
     return rounded
 
 
-def convolve(plan: Plan, grid: FloatArray, threads: Threads = ONE_THREAD) -> None:
+def convolve(plan: Plan[FloatArray], grid: FloatArray, threads: Threads = ONE_THREAD) -> None:
     """Turn the weights of each node on the grid into the potential that each node feels.
 
     Axis by axis, as the padding, half of each axis, then needs no transforms along the others.

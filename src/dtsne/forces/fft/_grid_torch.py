@@ -21,17 +21,53 @@ import torch
 from torch import Tensor
 
 from dtsne.forces.fft._kernels import STENCIL
+from dtsne.forces.fft._plan import Plan, far_kernel, grid_shape
 from dtsne.runtime._triton import dispatch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from dtsne.forces.fft._plan import Resolution
+    from dtsne.runtime._typing import FloatArray
+
 # Lagrange polynomials of Chebyshev nodes are never larger than √2 between the ends of their range.
 LARGEST_WEIGHT = 2.0
 # Sums stay below 2 to this power, of the 63 that an integer has.
 _BITS = 61
+# Lengths of grids are whole numbers of this: few different ones, whose transforms stay planned.
+_STEP = 32
+# Nodes of kernels, in float64, that are transformed at once: half a gigabyte with all temporaries.
+_NODES_AT_ONCE = 2**24
 # Shares of points, one for each node of stencil and scale, that are dealt with at once.
 _CHUNK = 2**22
+
+
+def make_plan(resolution: Resolution, extent: FloatArray, scales: Tensor) -> Plan[Tensor]:
+    """Make the grid for a map of some extent, and the spectra of the far kernel on it."""
+    cutoff, spacing, nodes = resolution.cutoff, resolution.spacing, resolution.nodes
+    shape = tuple(-(-length // _STEP) * _STEP for length in grid_shape(extent, spacing))
+    padded = tuple(2 * length for length in shape)
+    at = torch.as_tensor(nodes.values, device=scales.device)
+    first, second = torch.triu_indices(len(at), len(at), device=scales.device)
+    axes = [_distances_along(length, spacing, scales.device) for length in padded[::-1]]
+    squared = _sum_of_axes([axis**2 for axis in axes])
+    transfer = _sum_of_axes([_log_transfer(length, scales.device) for length in padded[::-1]])
+    inverse = torch.exp(-transfer[..., : padded[0] // 2 + 1])
+    sums = (at[first] + at[second]).reshape(-1, *[1] * len(shape))
+    constants = torch.zeros((len(at), len(at)), dtype=torch.float64, device=scales.device)
+    spectra = torch.empty((len(sums), *inverse.shape), dtype=torch.float32, device=scales.device)
+    at_once = max(1, _NODES_AT_ONCE // squared.numel())
+    for begin in range(0, len(sums), at_once):
+        some = slice(begin, begin + at_once)
+        kernels = far_kernel(squared, sums[some], cutoff)
+        if cutoff == 0:
+            least = kernels.flatten(1).amin(dim=1)
+            constants[first[some], second[some]] = least
+            constants[second[some], first[some]] = least
+            kernels -= least.reshape(-1, *[1] * len(shape))
+        spectra[some] = torch.fft.rfftn(kernels, dim=tuple(range(1, 1 + len(shape)))).real * inverse
+    weights = nodes.weights(scales.double()).float()
+    return Plan(cutoff, spacing, nodes, shape, padded, weights, spectra, constants)
 
 
 def spread(
@@ -182,3 +218,23 @@ def _spline_slope(f: Tensor) -> Tensor:
     g = 1.0 - f
     slopes = [-0.5 * g * g, -2.0 * f + 1.5 * f * f, 2.0 * g - 1.5 * g * g, 0.5 * f * f]
     return torch.stack(slopes, dim=1)
+
+
+def _distances_along(length: int, spacing: float, device: torch.device) -> Tensor:
+    """Distance of the nodes of a periodic axis from its first."""
+    steps = torch.arange(length, device=device, dtype=torch.float64)
+    return torch.minimum(steps, length - steps) * spacing
+
+
+def _log_transfer(length: int, device: torch.device) -> Tensor:
+    """Logarithm of the spectrum of spreading and gathering with B-splines along one axis."""
+    frequency = torch.arange(length, device=device, dtype=torch.float64) / length
+    return 2.0 * torch.log((2.0 + torch.cos(2.0 * torch.pi * frequency)) / 3.0)
+
+
+def _sum_of_axes(along: list[Tensor]) -> Tensor:
+    """Add what belongs to the axes of a grid, each along its own."""
+    total = along[0]
+    for part in along[1:]:
+        total = total[..., None] + part
+    return total

@@ -34,59 +34,80 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dtsne.forces._exact import exact_repulsion, repulsion_of_rows
+from dtsne.forces.fft._base import FftNumerics, ForceSample, PlannedRepulsion
 from dtsne.forces.fft._cells import BORDER, cells_of, sort_into_cells
-from dtsne.forces.fft._controller import PlannedRepulsion, Sampled
+from dtsne.forces.fft._cost_model import Work
 from dtsne.forces.fft._grid import convolve, make_plan
 from dtsne.forces.fft._kernels import STENCIL, gather, spread, sum_near
-from dtsne.forces.fft._plan import Box, Work, far_kernel
+from dtsne.forces.fft._plan import Box, far_kernel
 from dtsne.runtime._threads import ONE_THREAD, Threads
+from dtsne.runtime._typing import FloatArray
 
 if TYPE_CHECKING:
     from dtsne.forces.fft._cells import Cells
-    from dtsne.forces.fft._plan import Plan, ScaleNodes
-    from dtsne.runtime._typing import FloatArray, IntArray
+    from dtsne.forces.fft._plan import Plan, Resolution
+    from dtsne.runtime._typing import IntArray
 
 # More cells than this for each point are counted by sorting the points.
-_MANY_CELLS_PER_POINT = 4
+_MAX_CELLS_PER_POINT = 4
 
 
-class FftRepulsion(PlannedRepulsion):
+class FftRepulsion(PlannedRepulsion[FloatArray]):
     """That of the CPU, for coordinates of shape (3, n)."""
 
-    work = Work(fft=0.4, product=1.0, stencil=1.5, pair=0.45)
+    def __init__(
+        self, n_components: int, tolerance: float, threads: Threads = ONE_THREAD, **limits: float
+    ) -> None:
+        super().__init__(CpuNumerics(n_components, threads), tolerance, **limits)
 
-    def __init__(self, n_components: int, tolerance: float, threads: Threads = ONE_THREAD) -> None:
-        super().__init__(n_components, tolerance)
+
+class CpuNumerics(FftNumerics[FloatArray]):
+    """What is found has shape (4, n): forces along three axes, and shares of Z."""
+
+    work = Work(fft=0.4, product=1.0, stencil=1.5, pair=0.45)
+    cell_counts_are_expensive = False
+
+    def __init__(self, n_components: int, threads: Threads) -> None:
+        self._n_components = n_components
         self._threads = threads
 
-    def _measured(self, coordinates: FloatArray) -> Box:
+    def measure(self, coordinates: FloatArray) -> Box[FloatArray]:
+        """See :class:`FftNumerics`."""
         used = coordinates[: self._n_components]
         origin = used.min(axis=1)
-        return Box(used, origin, used.max(axis=1) - origin)
+        return Box(used, used.shape[1], origin, used.max(axis=1) - origin)
 
-    def _exact(self, coordinates: FloatArray, scales: FloatArray) -> tuple[FloatArray, float]:
+    def exact(self, coordinates: FloatArray, scales: FloatArray) -> tuple[FloatArray, float]:
+        """See :class:`FftNumerics`."""
         return exact_repulsion(coordinates, scales, self._threads)
 
-    def _truth(self, rows: IntArray, coordinates: FloatArray, scales: FloatArray) -> Sampled:
+    def sample_truth(
+        self, rows: IntArray, coordinates: FloatArray, scales: FloatArray
+    ) -> ForceSample:
+        """See :class:`FftNumerics`."""
         forces, sums = repulsion_of_rows(rows, coordinates, scales, self._threads)
-        return Sampled(forces[: self._n_components], sums)
+        return ForceSample(forces[: self._n_components], sums)
 
-    def _make_plan(
+    def make_plan(
         self,
-        cutoff: float,
-        spacing: float,
+        resolution: Resolution,
         extent: FloatArray,
-        nodes: ScaleNodes,
         scales: FloatArray,
-    ) -> Plan:
-        return make_plan(cutoff, spacing, extent, nodes, scales, self._threads)
+        *,
+        is_early: bool,  # noqa: ARG002
+    ) -> Plan[FloatArray]:
+        """See :class:`FftNumerics`."""
+        return make_plan(resolution, extent, scales, self._threads)
 
-    def _evaluate(self, plan: Plan, box: Box, scales: FloatArray) -> FloatArray:
-        n_axes, n = box.used.shape
-        cells = sort_into_cells(box.used, box.origin, plan.cell_width)
+    def evaluate(
+        self, plan: Plan[FloatArray], box: Box[FloatArray], scales: FloatArray
+    ) -> FloatArray:
+        """See :class:`FftNumerics`."""
+        n_axes, n = box.coordinates.shape
+        cells = sort_into_cells(box.coordinates, box.origin, plan.cell_width)
         points = np.zeros((3, n))
-        points[:n_axes] = (box.used - box.origin[:, np.newaxis])[:, cells.order]
-        found = self._far(plan, points, cells)
+        points[:n_axes] = (box.coordinates - box.origin[:, np.newaxis])[:, cells.order]
+        found = sum_far(plan, points, cells, self._threads)
         if plan.cutoff > 0:
             found += sum_near_pairs(plan.cutoff, points, scales[cells.order], cells, self._threads)
             found[3] -= far_kernel(0.0, 2.0 * scales[cells.order], plan.cutoff)
@@ -96,46 +117,49 @@ class FftRepulsion(PlannedRepulsion):
         whole[:, cells.order] = found
         return whole
 
-    def _sampled(self, found: FloatArray, rows: IntArray) -> Sampled:
-        return Sampled(found[: self._n_components, rows], found[3, rows])
+    def sample(self, found: FloatArray, rows: IntArray) -> ForceSample:
+        """See :class:`FftNumerics`."""
+        return ForceSample(found[: self._n_components, rows], found[3, rows])
 
-    def _whole(
-        self,
-        found: FloatArray,
-        coordinates: FloatArray,  # noqa: ARG002
-    ) -> tuple[FloatArray, float]:
+    def forces_and_normaliser(self, found: FloatArray) -> tuple[FloatArray, float]:
+        """See :class:`FftNumerics`."""
         forces = found[:3].copy()
         forces[self._n_components :] = 0.0
         return forces, float(found[3].sum())
 
-    def _pairs_in_cells(self, box: Box, width: float) -> float:
-        cells, counts = cells_of(box.used, box.origin, width)
-        many = np.prod(counts.astype(float)) > _MANY_CELLS_PER_POINT * len(cells)
+    def pairs_in_cells(self, box: Box[FloatArray], width: float) -> float:
+        """See :class:`FftNumerics`."""
+        cells, counts = cells_of(box.coordinates, box.origin, width)
+        many = np.prod(counts.astype(float)) > _MAX_CELLS_PER_POINT * len(cells)
         in_cell = np.unique(cells, return_counts=True)[1] if many else np.bincount(cells)
         return float((in_cell.astype(float) ** 2).sum())
 
-    def _far(self, plan: Plan, points: FloatArray, cells: Cells) -> FloatArray:
-        # The last axis of the grid is the first of the map; axes that are not used have length 1.
-        n_axes = len(plan.grid_shape)
-        positions = points / plan.spacing
-        positions[:n_axes] += 1.0
-        positions = positions[::-1].copy()
-        shape, lengths = _to_three(plan.grid_shape), _to_three((STENCIL,) * n_axes)
-        weights = plan.weights[cells.order]
-        grid = np.zeros((*shape, weights.shape[1]), np.float32)
-        band_starts = cells.band_starts()
-        for third in range(3):
-            n_bands = (len(band_starts) + 1 - third) // 3
-            self._threads.for_rows(
-                spread, n_bands, third, positions, lengths, weights, band_starts, grid, min_rows=1
-            )
-        convolve(plan, grid.reshape(*plan.grid_shape[::-1], -1), self._threads)
-        single = np.empty((4, points.shape[1]), np.float32)
-        self._threads.for_rows(gather, points.shape[1], positions, lengths, weights, grid, single)
-        found = single.astype(np.float64)
-        found[:3] = found[2::-1] * (-0.5 / plan.spacing)
-        found[3] += weights @ (plan.constants @ weights.sum(axis=0, dtype=np.float64))
-        return found
+
+def sum_far(
+    plan: Plan[FloatArray], points: FloatArray, cells: Cells, threads: Threads
+) -> FloatArray:
+    """Sum the far part of the kernel on the grid, in order of the cells."""
+    # The last axis of the grid is the first of the map; axes that are not used have length 1.
+    n_axes = len(plan.grid_shape)
+    positions = points / plan.spacing
+    positions[:n_axes] += 1.0
+    positions = positions[::-1].copy()
+    shape, lengths = _to_three(plan.grid_shape), _to_three((STENCIL,) * n_axes)
+    weights = plan.weights[cells.order]
+    grid = np.zeros((*shape, weights.shape[1]), np.float32)
+    band_starts = cells.band_starts()
+    for third in range(3):
+        n_bands = (len(band_starts) + 1 - third) // 3
+        threads.for_rows(
+            spread, n_bands, third, positions, lengths, weights, band_starts, grid, min_rows=1
+        )
+    convolve(plan, grid.reshape(*plan.grid_shape[::-1], -1), threads)
+    single = np.empty((4, points.shape[1]), np.float32)
+    threads.for_rows(gather, points.shape[1], positions, lengths, weights, grid, single)
+    found = single.astype(np.float64)
+    found[:3] = found[2::-1] * (-0.5 / plan.spacing)
+    found[3] += weights @ (plan.constants @ weights.sum(axis=0, dtype=np.float64))
+    return found
 
 
 def sum_near_pairs(
