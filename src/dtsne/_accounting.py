@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from dtsne._cost import needed_neighbors
 from dtsne._embed import check_data
-from dtsne.data._base import needed_neighbors
 from dtsne.data._prepare import prepare
 from dtsne.runtime._arrays import to_host
 from dtsne.runtime._devices import device_for, working_on

@@ -91,6 +91,11 @@ def _n_reported(perplexity: float) -> int:
     return max(_MIN_LISTED, ceil(_LISTED_PER_PERPLEXITY * perplexity))
 
 
+def needed_neighbors(perplexity: float, n: int) -> int:
+    """Count the neighbours of each of n points that a perplexity asks for."""
+    return min(n - 1, ceil(NEIGHBORS_PER_PERPLEXITY * perplexity))
+
+
 @dataclass(frozen=True)
 class Job:
     """What the cost of a fit depends on."""
@@ -127,9 +132,14 @@ class Job:
         return self.n * (self.n if self.d is None else self.d)
 
     @property
+    def n_neighbors(self) -> int:
+        """Neighbours of each point that the perplexity asks for."""
+        return needed_neighbors(self.perplexity, self.n)
+
+    @property
     def n_listed(self) -> int:
         """Neighbours in all lists together."""
-        return self.n * min(self.n - 1, ceil(NEIGHBORS_PER_PERPLEXITY * self.perplexity))
+        return self.n * self.n_neighbors
 
     @property
     def n_pairs(self) -> float:

@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array
 
-from dtsne._config import PARAMETERS, Config
+from dtsne._config import NEIGHBORS_PER_PERPLEXITY, PARAMETERS, Config
 from dtsne._cost import Job, check_cost
 from dtsne._embedding import (
     Embedding,
@@ -26,7 +26,7 @@ from dtsne._embedding import (
 )
 from dtsne._problem import state_problem
 from dtsne.data._duplicates import spread_initial_duplicates
-from dtsne.data._prepare import clip_perplexity, prepare
+from dtsne.data._prepare import prepare
 from dtsne.forces._engine import engine_for
 from dtsne.optimize import _init
 from dtsne.optimize._checkpoint import CheckpointFile, identity_of
@@ -111,8 +111,9 @@ def embed(
     (900, 2)
     """
     config = Config() if config is None else config
-    PARAMETERS["callback"].check(callback)
-    PARAMETERS["checkpoint"].check(checkpoint)
+    for name, value in (("callback", callback), ("checkpoint", checkpoint)):
+        if value is not None:
+            PARAMETERS[name].check(value)
     device = device_for(config.device, X=data)
     with (
         open_threads(config.n_jobs) as threads,
@@ -212,18 +213,19 @@ def _fit(
         n_threads=threads.number,
         searches=searches,
     )
+    exact = job.is_exact
     check_cost(job, device)
     file = None
     if checkpoint is not None:
         file = CheckpointFile(checkpoint, identity_of(data, config), config.checkpoint_every)
-    problem = state_problem(data, perplexity, config, progress, threads)
+    problem = state_problem(data, job, config, progress, threads)
     progress.begin("start")
     start = _initialise(config, given.init, problem, perplexity, threads)
     timings = progress.timings
     engine = engine_for(
         problem.affinities,
         config.n_components,
-        None if job.is_exact else config.fft_tolerance,
+        None if exact else config.fft_tolerance,
         threads=threads,
         timings=timings,
         device=device,
@@ -236,6 +238,24 @@ def _fit(
     progress.begin("descent")
     steps = descend(engine, state, rule, schedule, timings, threads)
     return run.follow(steps, schedule, file, callback, progress)
+
+
+def clip_perplexity(perplexity: float, n: int) -> float:
+    """Return the perplexity, clipped with a warning to what n points can have."""
+    largest = max((n - 1) / NEIGHBORS_PER_PERPLEXITY, 1.5)  # 1.5: 4 points, the fewest we take
+    if perplexity < largest:
+        return perplexity
+    whole = int(perplexity)
+    asked = whole if whole == perplexity else perplexity
+    warn(
+        UserNotice(
+            f"{setting('perplexity', asked)} is too large for {n} points and was clipped to "
+            f"{largest:.4g}",
+            f"set {setting('perplexity')} below (n - 1) / {NEIGHBORS_PER_PERPLEXITY} to choose it "
+            "yourself",
+        )
+    )
+    return largest
 
 
 def _schedule(config: Config, rule: Rule, n: int) -> Schedule:
@@ -274,7 +294,8 @@ def _initialise(
         start = _init.spectral_start(problem.affinities.as_matrix(), config.n_components, start)
     if config.is_paper:
         start = _init.shrink_as_paper(start)
-    start = asarray_like(start, scales)
+    if problem.device is not None:
+        start = asarray_like(start, scales)
     return start if config.is_paper else spread_initial_duplicates(start, scales, perplexity)
 
 

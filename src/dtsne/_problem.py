@@ -10,19 +10,22 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 import numpy as np
+from array_api_compat import array_namespace
 
 from dtsne._cost import stored_neighbors
 from dtsne._embedding import KernelScales, NeighborLists
 from dtsne.affinity._base import floor_sigmas
-from dtsne.data._base import needed_neighbors
 from dtsne.data._duplicates import spread_duplicates
 from dtsne.neighbors._base import NeighborIndex
 from dtsne.neighbors._reorder import inverse_of, to_internal_order
 from dtsne.optimize._calibration import Calibration
-from dtsne.runtime._arrays import clone, median, to_host
+from dtsne.runtime._arrays import median, to_host
 
 if TYPE_CHECKING:
+    import torch
+
     from dtsne._config import Config
+    from dtsne._cost import Job
     from dtsne.affinity._base import Affinities
     from dtsne.data._base import Data
     from dtsne.runtime._progress import Progress
@@ -52,6 +55,7 @@ class Problem:
     scales : KernelScales
     calibration : Calibration or None
     recall : float
+    device : torch.device or None
     """
 
     data: Data
@@ -64,6 +68,7 @@ class Problem:
     scales: KernelScales
     calibration: Calibration | None
     recall: float
+    device: torch.device | None
 
     def to_internal_order(self, of_rows: FloatArray) -> FloatArray:
         """Return values of the rows of the data as values of the points."""
@@ -75,21 +80,20 @@ class Problem:
 
 
 def state_problem(
-    data: Data, perplexity: float, config: Config, progress: Progress, threads: Threads
+    data: Data, job: Job, config: Config, progress: Progress, threads: Threads
 ) -> Problem:
     """Find neighbours, σ and P, over all pairs or over neighbours.
 
     The neighbour lists, which are as large as P, are gone when this is done, but for the first
     neighbours that a report needs.
     """
-    n, searches = len(data), data.has_all_distances
-    dense = searches and n <= config.max_dense
-    n_neighbors = needed_neighbors(perplexity, n)
+    perplexity, dense, n_neighbors = job.perplexity, job.is_dense, job.n_neighbors
+    device = data.device
     progress.begin("neighbours")
     found = _search(data, n_neighbors, config, threads)
     # Precomputed neighbours need not be stored.
-    lists = _first_neighbors(found, perplexity) if searches else None
-    spread = np.zeros(n, bool)
+    lists = _first_neighbors(found, perplexity) if job.searches else None
+    spread = np.zeros(job.n, bool)
     apart = spread_duplicates(data, found[1], perplexity)
     if apart is not None:
         data, rows = apart
@@ -99,17 +103,17 @@ def state_problem(
     del found
     progress.begin("affinities")
     order = None
-    if not dense:
+    if not dense and device is None:  # the cache of a GPU holds the positions of a million points
         order, indices, distances = to_internal_order(indices, distances)
     # Squares of float32 in a unit of their own: in that of the data they may be too small.
     length = 1.0 if dense else float(median(distances[:, -1]))
     if dense:
         squared = data.squared_distances(threads)
-    elif data.device is None:
+    elif device is None:
         squared = np.square((distances / length).astype(np.float32))
     else:
         squared = (distances / length) ** 2
-    on_host = data.device is None
+    on_host = device is None
     sigma = import_module(f"dtsne.affinity.{'_base' if on_host else '_sigmas_torch'}")
     affinity = import_module(f"dtsne.affinity.{'_base' if on_host else '_sparse_torch'}")
     searched = length * sigma.find_sigmas(squared, perplexity, skip_diagonal=dense)
@@ -143,6 +147,7 @@ def state_problem(
         scales=kernel_scales,
         calibration=calibration,
         recall=recall,
+        device=device,
     )
 
 
@@ -169,7 +174,9 @@ def _first_neighbors(
     if n_stored == 0:
         return None
     # In memory of their own, as a view would hold the whole lists.
-    return NeighborLists(clone(indices[:, :n_stored]), clone(distances[:, :n_stored]), recall)
+    xp = array_namespace(indices)
+    near = xp.asarray(indices[:, :n_stored], copy=True)
+    return NeighborLists(near, xp.asarray(distances[:, :n_stored], copy=True), recall)
 
 
 def _relative_to_smallest(scales: KernelScales, density_scale: float) -> KernelScales:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from array_api_compat import array_namespace
 
-from dtsne._config import EUCLIDEAN_METRICS, NEIGHBORS_PER_PERPLEXITY
+from dtsne._config import EUCLIDEAN_METRICS
 from dtsne.data._base import all_rows_equal
 from dtsne.data._distances import Distances
 from dtsne.data._metrics import METRICS, metric_points
@@ -17,8 +17,7 @@ from dtsne.data._pca import principal_components
 from dtsne.data._points import Points
 from dtsne.data._precomputed import PrecomputedNeighbors, graph_of
 from dtsne.runtime._arrays import to_host
-from dtsne.runtime._errors import DataError, UserNotice, setting
-from dtsne.runtime._logging import warn
+from dtsne.runtime._errors import DataError, setting
 from dtsne.runtime._memory import check_memory
 
 if TYPE_CHECKING:
@@ -53,27 +52,9 @@ def prepare(
         if neighbors is None and metric in EUCLIDEAN_METRICS and not issparse(X):
             rows, unit = _as_rows(to_device(X, device), metric)
             return DevicePoints(reduced(rows, n_pcs), unit=unit)
-    on_host = X if issparse(X) else to_host(X)
+    on_host = X if issparse(X) or isinstance(X, np.ndarray) else to_host(X)
     data = _prepare_on_host(on_host, metric=metric, n_pcs=n_pcs, neighbors=neighbors)
     return data if device is None else HostData(data, device, unit=data.unit)
-
-
-def clip_perplexity(perplexity: float, n: int) -> float:
-    """Return the perplexity, clipped with a warning to what n points can have."""
-    largest = max((n - 1) / NEIGHBORS_PER_PERPLEXITY, 1.5)  # 1.5: 4 points, the fewest we take
-    if perplexity < largest:
-        return perplexity
-    whole = int(perplexity)
-    asked = whole if whole == perplexity else perplexity
-    warn(
-        UserNotice(
-            f"{setting('perplexity', asked)} is too large for {n} points and was clipped to "
-            f"{largest:.4g}",
-            f"set {setting('perplexity')} below (n - 1) / {NEIGHBORS_PER_PERPLEXITY} to choose it "
-            "yourself",
-        )
-    )
-    return largest
 
 
 def with_centred_rows(X: AnyArray) -> AnyArray:

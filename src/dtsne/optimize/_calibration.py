@@ -22,7 +22,7 @@ import numpy as np
 from array_api_compat import array_namespace
 
 from dtsne.optimize._radii import neighbor_radii
-from dtsne.runtime._arrays import copy_of, median
+from dtsne.runtime._arrays import median
 from dtsne.runtime._threads import ONE_THREAD, Threads
 
 if TYPE_CHECKING:
@@ -63,7 +63,8 @@ class Calibration:
         ks = tuple(sorted({min(max(1, k), n_found) for k in wanted}))
         xp = array_namespace(distances)
         radii = xp.stack([_centred_log(distances[:, k - 1]) for k in ks])
-        neighbors = copy_of(indices[:, : plan.n_smoothing])  # and not the whole of it kept alive
+        # A copy, so that the whole lists are not kept alive.
+        neighbors = xp.asarray(indices[:, : plan.n_smoothing], copy=True)
         return cls(plan, ks, density_scale * radii, neighbors, scales)
 
     def is_due(self, n_done: int, relative_change: float) -> bool:

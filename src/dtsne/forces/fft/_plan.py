@@ -7,11 +7,11 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Generic
 
 import numpy as np
+from array_api_compat import array_namespace
 from scipy import fft
 
 from dtsne.forces.fft._cells import BORDER
 from dtsne.forces.fft._kernels import STENCIL
-from array_api_compat import array_namespace
 from dtsne.runtime._arrays import asarray_like, clip_min
 from dtsne.runtime._typing import Array
 
