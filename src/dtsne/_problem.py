@@ -114,8 +114,8 @@ def state_problem(
     else:
         squared = (distances / length) ** 2
     on_host = device is None
-    sigma = import_module(f"dtsne.affinity.{'_base' if on_host else '_sigmas_torch'}")
-    affinity = import_module(f"dtsne.affinity.{'_base' if on_host else '_sparse_torch'}")
+    sigma = import_module("dtsne.affinity._base" if on_host else "dtsne.affinity._sigmas_torch")
+    affinity = import_module("dtsne.affinity._base" if on_host else "dtsne.affinity._sparse_torch")
     searched = length * sigma.find_sigmas(squared, perplexity, skip_diagonal=dense)
     unit = float(median(searched[searched > 0]))
     sigmas = floor_sigmas(searched, unit)
