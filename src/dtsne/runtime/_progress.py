@@ -114,12 +114,13 @@ def shown_progress(verbose: int) -> Iterator[Progress]:
         return
     progress = Progress(_Bar() if _is_watched() else _Lines())
     finished = False
-    try:
-        with shown_messages(verbose), making_way(progress.clear), _ticking(progress):
-            yield progress
-        finished = True
-    finally:
-        progress.close(finished=finished)
+    with shown_messages(verbose):
+        try:
+            with making_way(progress.clear), _ticking(progress):
+                yield progress
+            finished = True
+        finally:
+            progress.close(finished=finished)
 
 
 # --- how it is shown ---
