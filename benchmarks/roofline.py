@@ -60,7 +60,7 @@ def _read(begin, end, columns, values, sums):  # type: ignore[no-untyped-def]
     sums[0] = total
 
 
-def bytes_per_second(P: SparseAffinities, threads: Threads) -> float:
+def bytes_per_second(P: SparseAffinities[FloatArray], threads: Threads) -> float:
     """Read P, and do next to nothing with it."""
     sums = np.empty(1, np.float32)
     n_bytes = P.columns.nbytes + P.values.nbytes

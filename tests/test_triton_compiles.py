@@ -68,13 +68,12 @@ JITFunction.run = compile_instead
 from dtsne.affinity import _sparse_torch as _affinities
 from dtsne.forces.fft import _cells_torch as _cells
 from dtsne.optimize import _leaves_torch as _leaves
-from dtsne.affinity._sparse_triton import put_affinities
+from dtsne.affinity._sparse_triton import put_affinities, union
 from dtsne.forces._attraction_triton import attraction
 from dtsne.forces.fft._cells_triton import arrange, find_cells, join
 from dtsne.forces.fft._grid_triton import add_shares, gather, multiply_spectra
 from dtsne.optimize._radii_triton import count_close, list_close, lower_to_rank
 from dtsne.forces.fft._near_triton import sum_near
-from dtsne.affinity._graph_triton import union
 from dtsne.forces._exact_triton import exact_repulsion
 from dtsne.affinity._sigmas_triton import find_sigmas
 from dtsne._config import SCALED

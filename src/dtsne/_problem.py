@@ -6,7 +6,6 @@ Arrays are typed as those of numpy; where the data is on a device, they are tens
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,12 +13,11 @@ from array_api_compat import array_namespace
 
 from dtsne._cost import stored_neighbors
 from dtsne._embedding import KernelScales, NeighborLists
-from dtsne.affinity._base import floor_sigmas
+from dtsne.affinity._base import gaussians_of_all, gaussians_of_neighbors
 from dtsne.data._duplicates import spread_duplicates
 from dtsne.neighbors._base import NeighborIndex
 from dtsne.neighbors._reorder import inverse_of, to_internal_order
 from dtsne.optimize._calibration import Calibration
-from dtsne.runtime._arrays import median, to_host
 
 if TYPE_CHECKING:
     import torch
@@ -103,23 +101,14 @@ def state_problem(
     del found
     progress.begin("affinities")
     order = None
-    if not dense and device is None:  # the cache of a GPU holds the positions of a million points
-        order, indices, distances = to_internal_order(indices, distances)
-    # Squares of float32 in a unit of their own: in that of the data they may be too small.
-    length = 1.0 if dense else float(median(distances[:, -1]))
     if dense:
-        squared = data.squared_distances(threads)
-    elif device is None:
-        squared = np.square((distances / length).astype(np.float32))
+        gaussians = gaussians_of_all(data.squared_distances(threads), perplexity, threads)  # type: ignore[arg-type]
     else:
-        squared = (distances / length) ** 2
-    on_host = device is None
-    sigma = import_module("dtsne.affinity._base" if on_host else "dtsne.affinity._sigmas_torch")
-    affinity = import_module("dtsne.affinity._base" if on_host else "dtsne.affinity._sparse_torch")
-    searched = length * sigma.find_sigmas(squared, perplexity, skip_diagonal=dense)
-    unit = float(median(searched[searched > 0]))
-    sigmas = floor_sigmas(searched, unit)
-    at_floor = to_host(sigmas > searched) | (spread if order is None else spread[order])
+        if device is None:  # the cache of a GPU holds the positions of a million points
+            order, indices, distances = to_internal_order(indices, distances)
+        gaussians = gaussians_of_neighbors(distances, perplexity, threads)
+    sigmas, unit = gaussians.sigmas, gaussians.unit
+    at_floor = gaussians.is_clipped | (spread if order is None else spread[order])
     scales = (sigmas / unit) ** config.density_scale
     calibration = None
     if config.uses_calibration:
@@ -128,11 +117,7 @@ def state_problem(
             perplexity=perplexity, density_scale=config.density_scale,
         )  # fmt: skip
     del distances
-    affinities = (
-        affinity.dense_affinities(squared, sigmas)
-        if dense
-        else affinity.sparse_affinities(indices, squared, sigmas / length)
-    )
+    affinities = gaussians.affinities(None if dense else indices, threads)
     kernel_scales = KernelScales(scales, unit * data.unit)
     if config.is_paper:
         kernel_scales = _relative_to_smallest(kernel_scales, config.density_scale)

@@ -18,9 +18,9 @@ from dtsne.account import Account
 from dtsne.tables import read_embedding, read_table
 
 OUTPUTS = ["csv", "csv.gz", "tsv", "parquet", "feather", "npy", "npz"]
-OF_ACCOUNT = ["log_radius_data", "log_radius_map", "density_residual", "neighbor_recall", "copy",
-              "k_too_large", "cluster_size", "unreliable", "sigma", "sigma_at_bound",
-              "perplexity_too_large"]  # fmt: skip
+OF_ACCOUNT = ["log_radius_data", "log_radius_map", "density_residual", "neighbor_recall",
+              "is_duplicate", "k_too_large", "cluster_size", "unreliable", "sigma",
+              "sigma_at_bound", "perplexity_too_large"]  # fmt: skip
 
 pytest.importorskip("pyarrow")
 

@@ -16,8 +16,8 @@ from scipy.spatial.distance import cdist, pdist
 from scipy.stats import pearsonr, spearmanr
 
 from dtsne import DTSNE, quality
-from dtsne.account import account_of as report_of
 from dtsne.quality._search import map_neighbors
+from dtsne.report import report_of
 from dtsne.runtime._errors import DataError, ParameterError
 from dtsne.runtime._threads import ONE_THREAD, Threads
 
@@ -347,7 +347,7 @@ def test_correlation_is_the_cosine_of_centred_rows():
 
 
 def test_radii_are_by_one_less_than_the_points():
-    """As in an account: a group of few points would look narrower than it is."""
+    """As in a report: a group of few points would look narrower than it is."""
     X = np.array([[0.0], [2.0], [10.0], [11.0], [12.0], [13.0]])
     found = quality.cluster_radius_ratios(X, X, [0, 0, 1, 1, 1, 1])
     np.testing.assert_allclose(found.data, [1, np.sqrt(5 / 3) / np.sqrt(2)])

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from click.exceptions import Exit
 
 from dtsne import DTSNE
-from dtsne._accounting import is_tsne, map_name
 from dtsne.cli import _outputs
 from dtsne.cli._errors import user_errors
 from dtsne.cli._outputs import STDOUT
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from dtsne.cli._reading import InputOptions
     from dtsne.io._table import Field
     from dtsne.labels._groups import Groups
-    from dtsne.report import Account
+    from dtsne.report import Report
     from dtsne.tables import Table
 
 _LOGGER = logging.getLogger(__name__)
@@ -170,11 +169,11 @@ def _fit_tsne(job: Job) -> tuple[DTSNE | None, int]:
         return None, stop_code(stop)
 
 
-def _report(job: Job, model: DTSNE) -> Account:
+def _report(job: Job, model: DTSNE) -> Report:
     return model.report(labels=job.groups, k=job.products.k)
 
 
-def _write_others(job: Job, report: Account | None) -> None:
+def _write_others(job: Job, report: Report | None) -> None:
     """Write the other files."""
     products, Y = job.products, job.model.embedding_
     if products.report is not None and products.report != STDOUT and report is not None:
@@ -184,7 +183,7 @@ def _write_others(job: Job, report: Account | None) -> None:
             drawn = _draw(job, report)
         _outputs.write_picture(products.plot, drawn)
     if products.html is not None and report is not None:
-        name = map_name(job.model)
+        name = _map_name(job.model)
         maps, reports = {name: Y}, {name: report}
         if job.tsne is not None:
             maps[_TSNE], reports[_TSNE] = job.tsne.embedding_, _report(job, job.tsne)
@@ -194,10 +193,14 @@ def _write_others(job: Job, report: Account | None) -> None:
         print_result(str(report))
 
 
-def _draw(job: Job, report: Account | None) -> Axes | Figure:
+def _map_name(model: DTSNE) -> str:
+    return _TSNE if model.density_scale == 0 else "dtSNE"
+
+
+def _draw(job: Job, report: Report | None) -> Axes | Figure:
     from dtsne.cli import _pictures
 
-    Y, name = job.model.embedding_, map_name(job.model)
+    Y, name = job.model.embedding_, _map_name(job.model)
     radii = None if report is None else _pictures.Radii.from_report(report)
     if job.tsne is None:
         return _pictures.draw_map(Y, job.groups, radii, title=job.title)
@@ -206,10 +209,10 @@ def _draw(job: Job, report: Account | None) -> Axes | Figure:
     return _pictures.draw_maps(maps, job.groups, radii, units, job.title)
 
 
-def _write_map(job: Job, report: Account | None) -> None:
+def _write_map(job: Job, report: Report | None) -> None:
     output, model = job.products.output, job.model
     assert output is not None
-    columns: dict[str, Field] = {} if is_tsne(model) else {"sigma": model.sigma_}
+    columns: dict[str, Field] = {} if model.density_scale == 0 else {"sigma": model.sigma_}
     if report is not None:
         columns = {name: c for name, c in report.points.columns().items() if name != "label"}
     if _is_h5ad(output):
@@ -222,7 +225,7 @@ def _write_map(job: Job, report: Account | None) -> None:
 
 
 def _write_anndata(
-    job: Job, output: Path, columns: dict[str, Field], report: Account | None
+    job: Job, output: Path, columns: dict[str, Field], report: Report | None
 ) -> None:
     """Write the map into a copy of the input, under the names of :mod:`dtsne.scanpy`."""
     model, source, keys = job.model, job.reading.transform_parameters, Keys()

@@ -17,8 +17,8 @@ from dtsne.cli._verbosity import print_result
 from dtsne.data._prepare import prepare
 from dtsne.io._files import WITH_COLUMNS, suffixes_of
 from dtsne.labels._format import printable
-from dtsne.report._build import Asked, account_from
-from dtsne.report._points import Known
+from dtsne.report import _build
+from dtsne.report._points import MapMetadata
 from dtsne.report._sources import source_of
 from dtsne.runtime._errors import DataError
 from dtsne.runtime._threads import open_threads
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from dtsne.cli._quality import DataOptions, ReportOptions
     from dtsne.cli._reading import InputOptions, SecondMapOptions
     from dtsne.io._table import TextArray
-    from dtsne.report import Account
+    from dtsne.report import Report
     from dtsne.runtime._typing import FloatArray
     from dtsne.tables import Table
 
@@ -78,11 +78,11 @@ def measure(
                 neighbors=model.neighbors,
             )
         _log_reduction(table, model)
-        known = Known.checked(len(found.Y), found.sigma, asked.perplexity)
-        report = account_from(
+        metadata = MapMetadata.checked(len(found.Y), found.sigma, asked.perplexity)
+        report = _build.make_report(
             source_of(prepared, found.Y.astype(float)),
-            Asked(groups, asked.radius_k, asked.k_neighborhood),
-            replace(known, at_bound=found.sigma_at_bound),
+            _build.ReportOptions(groups, asked.radius_k, asked.k_neighborhood),
+            replace(metadata, at_floor=found.sigma_at_bound),
             threads,
         )
     ids = table.ids if table.ids is not None else found.ids
@@ -126,7 +126,7 @@ def _log_reduction(table: Table, model: DTSNE) -> None:
 
 
 def _write_tables(
-    report: Account, Y: FloatArray, ids: TextArray | None, asked: ReportOptions
+    report: Report, Y: FloatArray, ids: TextArray | None, asked: ReportOptions
 ) -> None:
     if asked.report is not None and asked.report != STDOUT:
         _outputs.write_report(asked.report, report, Y, ids)

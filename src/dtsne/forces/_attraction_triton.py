@@ -17,8 +17,8 @@ import torch
 import triton
 import triton.language as tl
 
-from dtsne.affinity._pieces_torch import PROGRAMS_PER_PROCESSOR
-from dtsne.affinity._sparse_torch import DenseAffinities
+from dtsne.affinity._base import DenseAffinities
+from dtsne.affinity._sparse_torch import PROGRAMS_PER_PROCESSOR
 from dtsne.forces._exact_triton import inverse_of
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def _sparse(
 
 
 def _dense(
-    affinities: DenseAffinities, points: Tensor, n_axes: int, *, with_cost: bool
+    affinities: DenseAffinities[Tensor], points: Tensor, n_axes: int, *, with_cost: bool
 ) -> tuple[Tensor, Tensor]:
     """Compute forces and, if asked for, shares of the cost."""
     n = len(points)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from dtsne.labels._groups import Groups, Labels
     from dtsne.runtime._threads import Threads
-    from dtsne.runtime._typing import AnyArray, Device, IntArray
+    from dtsne.runtime._typing import AnyArray, Device, IntArray, MatrixLike
 
 Metric: TypeAlias = Literal["euclidean", "cosine", "correlation"]
 RandomState: TypeAlias = int | np.random.Generator | None
@@ -100,7 +100,7 @@ def opened(
 
 
 def check_spaces(
-    X: ArrayLike, Y: ArrayLike, metric: str = "euclidean", device: Device = "cpu"
+    X: MatrixLike, Y: ArrayLike, metric: str = "euclidean", device: Device = "cpu"
 ) -> Spaces:
     """Return data and map as float64 arrays, or raise an error if they do not fit each other."""
     resolved = device_for(device, X=X, Y=Y)
@@ -187,7 +187,7 @@ def clip_neighbors(
     return used, clipped
 
 
-def _check_points(values: ArrayLike, name: str, device: torch.device | None) -> AnyArray:
+def _check_points(values: MatrixLike, name: str, device: torch.device | None) -> AnyArray:
     from scipy.sparse import issparse
 
     if issparse(values):
@@ -215,7 +215,7 @@ def _check_points(values: ArrayLike, name: str, device: torch.device | None) -> 
     return points
 
 
-def _as_numbers(values: ArrayLike, name: str, device: torch.device | None) -> AnyArray:
+def _as_numbers(values: MatrixLike, name: str, device: torch.device | None) -> AnyArray:
     """Return an array, or a tensor on a device, in float64."""
     if device is not None and is_tensor(values):
         from dtsne.data._points_torch import as_tensor

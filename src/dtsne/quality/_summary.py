@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from math import isnan
 from typing import TYPE_CHECKING
 
 from dtsne.quality._clusters import ClusterRadii, compare_radii
@@ -30,22 +31,23 @@ if TYPE_CHECKING:
     from dtsne.runtime._threads import Threads
     from dtsne.runtime._typing import Device
 
-_MEANINGS = {
-    "distance_correlation": "distances of all pairs (ρ)",
-    "neighbor_distance_correlation": "distances to the {k} nearest, each space its own (ρ_knn)",
+# What each measure compares.
+MEASURES = {
+    "distance_correlation": "ρ: distances of all pairs",
+    "neighbor_distance_correlation": "ρ_knn: sorted distances to the {k} nearest",
     "shared_neighbor_distance_correlation": "the same, to the neighbours in the data",
-    "density_ratio_correlation": "ratios of radii to the {k}-th neighbour (ρ_r)",
-    "density_log_correlation": "logarithms of these radii",
-    "density_rank_correlation": "order of these radii (Spearman)",
+    "density_ratio_correlation": "ρ_r: ratios of radii to the {k}-th neighbour",
+    "density_log_correlation": "log r: logarithms of these radii",
+    "density_rank_correlation": "ranks of these radii (Spearman)",
     "trustworthiness": "{k_neighborhood} neighbours in the map are near in the data",
     "continuity": "{k_neighborhood} neighbours in the data are near in the map",
-    "neighbor_recall": "share of {k_neighborhood} neighbours kept",
+    "neighbor_recall": "share of the {k_neighborhood} nearest neighbours kept",
 }
 
 
 @dataclass(frozen=True, eq=False)
 class Quality:
-    """What a map keeps of its data; every measure is 1 for a perfect map.
+    """The measures of a map; every one is 1 for a perfect map.
 
     Attributes
     ----------
@@ -90,17 +92,25 @@ class Quality:
             values["largest_cluster_error"] = self.clusters.largest_error
         return values
 
-    def __str__(self) -> str:
-        names = {"k": self.k, "k_neighborhood": self.k_neighborhood}
-        rows = [("points", f"{self.n:,}", "")]
-        for name, meaning in _MEANINGS.items():
-            rows.append((name, f"{getattr(self, name):.3f}", meaning.format(**names)))
+    def rows(self) -> list[tuple[str, str, str]]:
+        """Return the name, the value and the meaning of each measure that is defined."""
+        numbers = {"k": self.k, "k_neighborhood": self.k_neighborhood}
+        found = ((name, getattr(self, name), text) for name, text in MEASURES.items())
+        rows = [
+            (name, f"{value:.3f}", text.format(**numbers))
+            for name, value, text in found
+            if not isnan(value)
+        ]
         if self.clusters is not None:
             error = f"{self.clusters.largest_error:+.1%}"
-            rows.append(("largest_cluster_error", error, "relative radius of a label"))
+            rows.append(("largest_cluster_error", error, "of the relative radius of a label"))
+        return rows
+
+    def __str__(self) -> str:
+        table = Table([("points", f"{self.n:,}", ""), *self.rows()])
         notes = {"clipped": self.clipped, "sampled": self.sampled}
         return "\n".join(
-            [Table(rows).text(), *(f"{name}: {note}" for name, note in notes.items() if note)]
+            [table.text(), *(f"{name}: {note}" for name, note in notes.items() if note)]
         )
 
 
