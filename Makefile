@@ -20,6 +20,7 @@ lint: $(VENV)/ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 
 # How much of the public interface is typed, as a type checker of a user sees it.
 verifytypes: $(VENV)/ready

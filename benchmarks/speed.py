@@ -45,7 +45,7 @@ LONGEST_SECONDS = 2 * 60 * 60
 # last of its ways; the peers' caches are filled by the fit of few points that starts every run.
 CACHED_BY = {"dtsne": 21_000}
 PACKAGES = (
-    "openTSNE", "umap-learn", "pynndescent", "pacmap", "faiss-cpu", "numba", "numpy", "scipy",
+    "openTSNE", "umap-learn", "pynndescent", "pacmap", "numba", "numpy", "scipy",
     "scikit-learn",
 )  # fmt: skip
 

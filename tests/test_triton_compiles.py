@@ -30,6 +30,7 @@ def launched_kernels():
 
 COMPILE_WHAT_IS_LAUNCHED = """
 import sys
+from types import SimpleNamespace
 
 import torch
 from triton.backends.compiler import GPUTarget
@@ -68,13 +69,12 @@ JITFunction.run = compile_instead
 from dtsne.affinity import _sparse_torch as _affinities
 from dtsne.forces.fft import _cells_torch as _cells
 from dtsne.optimize import _leaves_torch as _leaves
-from dtsne.affinity._sparse_triton import put_affinities
+from dtsne.affinity._sparse_triton import put_affinities, union
 from dtsne.forces._attraction_triton import attraction
 from dtsne.forces.fft._cells_triton import arrange, find_cells, join
 from dtsne.forces.fft._grid_triton import add_shares, gather, multiply_spectra
 from dtsne.optimize._radii_triton import count_close, list_close, lower_to_rank
 from dtsne.forces.fft._near_triton import sum_near
-from dtsne.affinity._graph_triton import union
 from dtsne.forces._exact_triton import exact_repulsion
 from dtsne.affinity._sigmas_triton import find_sigmas
 from dtsne._config import SCALED
@@ -89,7 +89,8 @@ for n_axes in (2, 3):
     find_cells(y, origin, 1.0, counts, torch.int16)
     cells = _cells.sort_into_cells(y, origin, 1.0, counts)
     weights, fixed = torch.rand(N, 5), torch.zeros(5, *shape, dtype=torch.int64)
-    arrange(y, scales, weights, cells.order, origin, 0.5, shape)
+    plan = SimpleNamespace(weights=weights, spacing=0.5, grid_shape=shape)
+    arrange(y, scales, cells.order, origin, plan)
     add_shares(y, weights, 2.0**50, fixed)
     gather(y, weights, fixed.float())
     sum_near(y, scales, cells, 2.0)

@@ -48,9 +48,9 @@ def digest_of_closure(files: Mapping[str, Path]) -> str:
 def import_closure(module: str, packages: Mapping[str, Path] = PACKAGES) -> dict[str, Path]:
     """Return the files of a module and of all modules of the packages that it imports.
 
-    Imports within functions count, as do names of modules in strings, for `import_module`. Imports
-    for type checkers do not. Of a package that is loaded only for the sake of a module in it,
-    nothing but the imports at the top level counts.
+    Imports within functions count, as do strings that name a module, such as "dtsne.data._base" or
+    "_base" within the package `dtsne.data`. Imports for type checkers do not. Of a package that is
+    loaded only for the sake of a module in it, nothing but the imports at the top level counts.
     """
     files: dict[str, Path] = {}
     seen: set[tuple[str, bool]] = set()
@@ -82,8 +82,9 @@ def _imported(source: bytes, package: str, *, is_used: bool) -> list[tuple[str, 
             case ast.ImportFrom(module, names, level):
                 base = resolve_name("." * level + (module or ""), package)
                 found += [(f"{base}.{alias.name}", base) for alias in names]
-            case ast.Constant(str(text)) if is_used:
-                found.append((text, text))
+            case ast.Constant(str(text)) if is_used and ("." in text or text.startswith("_")):
+                name = f"{package}.{text}" if text.startswith("_") else text
+                found.append((name, name))
     return found
 
 

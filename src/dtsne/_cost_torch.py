@@ -6,7 +6,7 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from dtsne._config import NEIGHBORS_PER_PERPLEXITY
-from dtsne.affinity import _graph_torch as _neighbor_graph
+from dtsne.affinity import _sparse_torch as _neighbor_graph
 from dtsne.neighbors import _search_torch as _neighbors
 
 if TYPE_CHECKING:

@@ -1,17 +1,14 @@
+"""What only a device does: lists in ranges, merging in blocks, rows in shares of equal work."""
+
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from gpu_ways import DEVICE, kernels, torch
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.sparse import csr_array
 
-from dtsne.affinity import _base as on_cpu
-from dtsne.affinity import _graph_torch as _neighbor_graph
-from dtsne.affinity import _pieces_torch as _pieces
-from dtsne.affinity import _sparse_torch as _affinities
-from dtsne.data._distances import pairwise_squared_distances
+from dtsne.affinity import _sparse, _sparse_torch
+from dtsne.affinity._sparse_torch import PROGRAMS_PER_PROCESSOR, cut_rows, peak_bytes, rows_at_once
 from dtsne.neighbors._exact import nearest_neighbors
 
 
@@ -36,16 +33,14 @@ def as_tensors(*arrays: np.ndarray) -> list[torch.Tensor]:
     k=st.integers(1, 11),
     copies=st.integers(0, 4),
     seed=st.integers(0, 99),
-    entries_at_once=st.sampled_from([10**9, 100, 7]),
+    max_sorted=st.sampled_from([10**9, 100, 7]),
 )
-def test_graph_is_that_of_the_cpu_to_the_last_bit(n, k, copies, seed, entries_at_once):
+def test_graph_by_ranges_is_that_of_the_cpu_to_the_last_bit(n, k, copies, seed, max_sorted):
     indices, squared = lists(n, k, copies, seed)
-    found = _neighbor_graph.symmetric_graph(
-        *as_tensors(indices, squared), entries_at_once=entries_at_once
-    )
+    found = _sparse_torch.symmetric_graph(*as_tensors(indices, squared), max_sorted=max_sorted)
     for tensor, array, dtype in zip(
         found,
-        on_cpu.symmetric_graph(indices, squared),
+        _sparse.symmetric_graph(indices, squared),
         [torch.int64, torch.int32, torch.float32],
         strict=True,
     ):
@@ -54,14 +49,14 @@ def test_graph_is_that_of_the_cpu_to_the_last_bit(n, k, copies, seed, entries_at
 
 
 def test_kernels_merge_the_lists_to_the_same_bits(monkeypatch):
-    merging = kernels("affinity._graph")
+    merging = kernels("affinity._sparse")
     monkeypatch.setattr(merging, "_MERGED_AT_ONCE", 8)
     monkeypatch.setattr(merging, "_RANKED_AT_ONCE", 8)
     indices, squared = as_tensors(*lists(24, 9))
-    incoming = _neighbor_graph._transposed(indices, squared)
+    incoming = _sparse_torch._transposed(indices, squared)
     assert incoming[0].diff().min() == 0  # a point that is in nobody's list
     assert incoming[0].diff().max() > 16  # and one in the lists of many
-    expected = _neighbor_graph.union_plainly(indices, squared, *incoming)
+    expected = _sparse_torch.union.__wrapped__(indices, squared, *incoming)
     found = merging.union(*(tensor.to(DEVICE) for tensor in (indices, squared, *incoming)))
     for one, other in zip(found, expected, strict=True):
         assert one.dtype == other.dtype
@@ -69,36 +64,10 @@ def test_kernels_merge_the_lists_to_the_same_bits(monkeypatch):
 
 
 def test_lists_of_five_million_points_fit_a_large_device():
-    assert _neighbor_graph.peak_bytes(5_000_000, 300) < 64e9
-    few, many = _neighbor_graph.peak_bytes(70_000, 300), _neighbor_graph.peak_bytes(140_000, 300)
+    assert peak_bytes(5_000_000, 300) < 64e9
+    few, many = peak_bytes(70_000, 300), peak_bytes(140_000, 300)
     assert few < 1e9
     assert many == 2 * few
-
-
-@pytest.mark.parametrize("entries_at_once", [2**23, 50])
-def test_sparse_affinities_are_those_of_the_cpu(monkeypatch, entries_at_once):
-    monkeypatch.setattr(_affinities, "_ENTRIES_AT_ONCE", entries_at_once)
-    indices, squared = lists(60, 9)
-    sigmas = np.random.default_rng(1).uniform(0.3, 2, size=60)
-    found = _affinities.sparse_affinities(*as_tensors(indices, squared, sigmas))
-    expected = on_cpu.sparse_affinities(indices, squared, sigmas)
-    np.testing.assert_array_equal(found.row_starts, expected.row_starts)
-    np.testing.assert_array_equal(found.columns, expected.columns)
-    np.testing.assert_allclose(found.values, expected.values, rtol=1e-6)
-    assert found.negative_entropy == pytest.approx(expected.negative_entropy, rel=1e-12)
-    P = csr_array((found.values, found.columns, found.row_starts)).toarray()
-    np.testing.assert_array_equal(P, P.T)
-    assert P.sum() == pytest.approx(1, rel=1e-5)
-
-
-def test_sparse_affinities_in_float64():
-    indices, squared = lists(40, 7)
-    sigmas = np.random.default_rng(1).uniform(0.3, 2, size=40)
-    squared = squared.astype(np.float64)
-    found = _affinities.sparse_affinities(*as_tensors(indices, squared, sigmas), torch.float64)
-    expected = on_cpu.sparse_affinities(indices, squared, sigmas, np.float64)
-    # The CPU's exponential ends at e^−700.
-    np.testing.assert_allclose(found.values, expected.values, rtol=1e-11, atol=1e-300)
 
 
 def test_kernels_put_the_same_affinities(monkeypatch):
@@ -109,36 +78,21 @@ def test_kernels_put_the_same_affinities(monkeypatch):
         *lists(40, 7), np.random.default_rng(1).uniform(0.3, 2, size=40)
     )
     squared[5] *= 1e4  # all of whose exponentials would be 0 without the shift
-    expected = _affinities.sparse_affinities(indices, squared, sigmas)
-    graph = _neighbor_graph.symmetric_graph(indices, squared)
-    found = _affinities.SparseAffinities(*(tensor.to(DEVICE) for tensor in graph))
+    expected = _sparse_torch.sparse_affinities(indices, squared, sigmas)
+    graph = _sparse_torch.symmetric_graph(indices, squared)
+    found = _sparse_torch.SparseAffinities(*(tensor.to(DEVICE) for tensor in graph))
     putting.put_affinities(found, sigmas.to(DEVICE))
     np.testing.assert_allclose(found.values.cpu(), expected.values, rtol=1e-6)
-
-
-@pytest.mark.parametrize("entries_at_once", [2**23, 100])
-def test_dense_affinities_are_those_of_the_cpu(rng, monkeypatch, entries_at_once):
-    monkeypatch.setattr(_affinities, "_ENTRIES_AT_ONCE", entries_at_once)
-    squared = pairwise_squared_distances(rng.normal(size=(40, 3)) * np.repeat([1, 9], 20)[:, None])
-    sigmas = rng.uniform(0.5, 3, size=40)
-    found = _affinities.dense_affinities(*as_tensors(squared, sigmas), torch.float64)
-    expected = on_cpu.dense_affinities(squared, sigmas, np.float64)
-    # The CPU's exponential ends at e^−700.
-    np.testing.assert_allclose(found.values, expected.values, rtol=1e-10, atol=1e-300)
-    assert found.negative_entropy == pytest.approx(expected.negative_entropy, rel=1e-12)
-    single = _affinities.dense_affinities(*as_tensors(squared, sigmas)).values
-    assert single.dtype == torch.float32
-    np.testing.assert_allclose(single, expected.values, rtol=1e-6, atol=1e-38)
 
 
 @given(lengths=st.lists(st.integers(0, 60), min_size=1, max_size=30), hub=st.integers(0, 9000))
 def test_pieces_are_the_rows_in_their_order_and_none_too_long(lengths, hub):
     lengths = np.array([*lengths, hub, *lengths])
     row_starts = torch.from_numpy(np.concatenate([[0], np.cumsum(lengths)]))
-    pieces = _pieces.cut_rows(row_starts, n_processors=1)
-    n_programs = _pieces.PROGRAMS_PER_PROCESSOR
+    pieces = cut_rows(row_starts, n_processors=1)
+    n_programs = PROGRAMS_PER_PROCESSOR
     assert pieces.starts[-1] == row_starts[-1]
-    longest = max(_pieces._SHORTEST_CUT, int(row_starts[-1]) // n_programs)
+    longest = max(_sparse_torch._MIN_CUT, int(row_starts[-1]) // n_programs)
     assert pieces.starts.diff().min() >= 0
     assert pieces.starts.diff().max() <= longest
     if hub > longest:
@@ -158,7 +112,7 @@ def test_pieces_are_the_rows_in_their_order_and_none_too_long(lengths, hub):
 
 def test_shares_are_of_equal_work(rng):
     row_starts = torch.from_numpy(np.concatenate([[0], np.cumsum(rng.integers(300, 900, 5000))]))
-    pieces = _pieces.cut_rows(row_starts, n_processors=2)
+    pieces = cut_rows(row_starts, n_processors=2)
     entries = pieces.starts[pieces.shares.long()].diff()
     assert entries.max() < 1.1 * entries.double().mean()
 
@@ -166,7 +120,7 @@ def test_shares_are_of_equal_work(rng):
 @given(lengths=st.lists(st.integers(0, 20), min_size=1, max_size=30), n_entries=st.integers(1, 40))
 def test_rows_at_once_are_all_rows_and_not_too_many(lengths, n_entries):
     row_starts = torch.from_numpy(np.concatenate([[0], np.cumsum(lengths)]))
-    ranges = _pieces.rows_at_once(row_starts, n_entries)
+    ranges = rows_at_once(row_starts, n_entries)
     assert [first for first, *_ in ranges] == [0, *(last for _, last, *_ in ranges[:-1])]
     assert ranges[-1][1] == len(lengths)
     for first, last, begin, end in ranges:

@@ -63,7 +63,8 @@ def test_a_change_of_any_other_module_is_not(root, copied):
     closure = import_closure(root, copied)
     others = {path for folder in copied.values() for path in folder.rglob("*.py")}
     others -= set(closure.values())
-    assert {"cli", "io", "datasets"} <= {path.parent.name for path in others}
+    folders = {path.parent.name for path in others}
+    assert {"cli", "io", "datasets", "page", "plots", "report"} <= folders
     for path in others:
         path.write_text("import nothing")
     assert digest_of_closure(import_closure(root, copied)) == digest_of_code(root)
@@ -101,17 +102,17 @@ def test_all_kinds_of_imports_are_followed(tmp_path):
                 def method(self):
                     from top.in_function import y
             def later():
-                return import_module("top.in_string"), "top.nothing", "a b.c"
+                return import_module("top.in_string"), dispatch("_named"), "top.nothing", "a b.c"
             """,
         "inner/__init__": "",
         "inner/deep": "from ..above import z",
     }.items():
         (tmp_path / f"{name}.py").write_text(textwrap.dedent(text))
     for name in ("at_top", "unused_in_function", "for_types", "otherwise", "plain", "sibling",
-                 "star", "in_function", "in_string", "above"):  # fmt: skip
+                 "star", "in_function", "in_string", "_named", "above"):  # fmt: skip
         (tmp_path / f"{name}.py").write_text("")
     closure = import_closure("top.root", {"top": tmp_path})
     assert set(closure) == {
         "top", "top.root", "top.at_top", "top.otherwise", "top.plain", "top.sibling", "top.inner",
-        "top.inner.deep", "top.above", "top.star", "top.in_function", "top.in_string",
+        "top.inner.deep", "top.above", "top.star", "top.in_function", "top.in_string", "top._named",
     }  # fmt: skip

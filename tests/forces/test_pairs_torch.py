@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dtsne.affinity import _base as cpu_affinities
-from dtsne.affinity import _pieces_torch as _pieces
 from dtsne.affinity import _sparse_torch as _affinities
+from dtsne.affinity._sigmas import dense_affinities, find_sigmas
+from dtsne.affinity._sparse import sparse_affinities
 from dtsne.data._distances import pairwise_squared_distances
 from dtsne.forces import _attraction as cpu_attraction
 from dtsne.forces import _attraction_torch as _attraction
@@ -43,11 +44,11 @@ def some_affinities(n: int, seed: int, *, dense: bool) -> Any:
     X = rng.normal(size=(n, 4)) * rng.choice([1.0, 6.0], size=(n, 1))
     if dense:
         squared = pairwise_squared_distances(X)
-        sigmas = cpu_affinities.find_sigmas(squared, n / 6, skip_diagonal=True)
-        return cpu_affinities.dense_affinities(squared, sigmas, np.float64)
+        sigmas = find_sigmas(squared, n / 6, skip_diagonal=True)
+        return dense_affinities(squared, sigmas, np.float64)
     indices, distances = nearest_neighbors(X, n // 2)
-    sigmas = cpu_affinities.find_sigmas(distances**2, n / 6)
-    return cpu_affinities.sparse_affinities(indices, distances**2, sigmas, np.float64)
+    sigmas = find_sigmas(distances**2, n / 6)
+    return sparse_affinities(indices, distances**2, sigmas, np.float64)
 
 
 def on_device(affinities: Any, dtype: torch.dtype, device: str = "cpu") -> _affinities.Affinities:
@@ -109,7 +110,7 @@ def test_plain_sums_are_the_same_in_any_chunks(monkeypatch):
         *exact_repulsion(points),
     ]
     monkeypatch.setattr(_attraction, "_PAIRS_AT_ONCE", 500)
-    monkeypatch.setattr(_affinities, "_ENTRIES_AT_ONCE", 100)
+    monkeypatch.setattr(_affinities, "_MAX_ENTRIES", 100)
     monkeypatch.setattr(_repulsion, "_PAIRS_AT_ONCE", 150)
     affinities = on_device(some_affinities(40, 0, dense=False), torch.float64)
     in_chunks = [
@@ -179,7 +180,7 @@ def test_kernels_of_the_attraction(n_axes, with_cost, dense):
 @pytest.mark.parametrize("longest", [2048, 40])
 def test_kernel_takes_hubs_and_empty_rows(rng, monkeypatch, longest):
     summing = kernels("forces._attraction")
-    monkeypatch.setattr(_pieces, "_SHORTEST_CUT", longest)
+    monkeypatch.setattr(_affinities, "_MIN_CUT", longest)
     monkeypatch.setattr(summing, "_TILE", 32)
     monkeypatch.setattr(summing, "_JOINED_AT_ONCE", 8)
     lengths = np.array([0, 0, 5, 32, 299, 0, 1, 33, 64, 70, 0])

@@ -27,11 +27,10 @@ if not _HAS_GPU:
 DEVICE = "cuda" if _HAS_GPU else "cpu"
 # Those of the search take the interpreter a second a row.
 _SEARCH = ("dtsne.neighbors.",)
-# These do not use `dispatch` yet.
-_UNDISPATCHED = ("affinity._sparse_torch", "affinity._graph_torch", "affinity._sigmas_torch")
 
 
-def _can_run_triton() -> bool:
+def can_run_triton() -> bool:
+    """Whether kernels can run here, on a GPU or interpreted."""
     try:
         major, minor = version("triton").split(".")[:2]
     except PackageNotFoundError:
@@ -40,7 +39,7 @@ def _can_run_triton() -> bool:
     return _HAS_GPU or (int(major), int(minor)) >= (3, 7)
 
 
-needs_triton = pytest.mark.skipif(not _can_run_triton(), reason="Triton 3.7 or a GPU is needed")
+needs_triton = pytest.mark.skipif(not can_run_triton(), reason="Triton 3.7 or a GPU is needed")
 both_ways = pytest.mark.parametrize("way", ["twin", pytest.param("triton", marks=needs_triton)])
 
 
@@ -88,9 +87,6 @@ def going(way: str, *, without: tuple[str, ...] = _SEARCH) -> Iterator[torch.dev
             if is_slow(way):
                 _let_arrays_be_bounds_of_loops()
                 patch.setattr("dtsne.runtime._triton._is_for", is_interpreted)
-                for name in _UNDISPATCHED:
-                    if hasattr(import_module(f"dtsne.{name}"), "runs_triton"):
-                        patch.setattr(f"dtsne.{name}.runs_triton", lambda _: True)
             # What is no number on a device is a warning of NumPy's in the interpreter.
             with np.errstate(all="ignore" if is_slow(way) else None):
                 yield torch.device("cuda" if way == "triton" and _HAS_GPU else "cpu")

@@ -7,359 +7,171 @@ uses the mean of the two scales of a pair::
     p_j|i ∝ exp(−‖x_i − x_j‖² / (2 σ_ij²)),   Σ_j p_j|i = 1
     p_ij  = (p_j|i + p_i|j) / (2n)
 
-P is kept dense, over all pairs, or sparse, over the pairs of which one is among the nearest
-neighbours of the other; both are symmetric and sum to 1.
+P is dense, over all pairs, or sparse, over the pairs of which one is among the nearest neighbours
+of the other; both are symmetric and sum to 1.
+
+Functions here take arrays of numpy or tensors, and work where these are. Where a type says numpy,
+it is a tensor on a device.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Generic, TypeAlias
 
 import numpy as np
+from array_api_compat import array_namespace
 
-from dtsne.runtime._arrays import at_least
-from dtsne.runtime._jit import compiled
-from dtsne.runtime._threads import for_rows
+from dtsne.runtime._arrays import clip_min, is_torch, median, to_host
+from dtsne.runtime._typing import Array
 
 if TYPE_CHECKING:
-    from dtsne.runtime._typing import FloatArray, IntArray
+    from scipy.sparse import csr_array
 
-# Entropies agree to this many nats: σ is then right to about one part in a million.
-_ENTROPY_TOLERANCE = 1e-7
-_MAX_SEARCH_STEPS = 100
-# The smallest σ as a share of a typical one: near-copies would otherwise have one that makes every
-# other point's kernel look flat beside theirs.
+    from dtsne.runtime._threads import Threads
+    from dtsne.runtime._typing import AnyArray, BoolArray, FloatArray, IntArray
+
+# The smallest σ as a share of a typical one: near-duplicates would otherwise have one that makes
+# every other point's kernel look flat compared with theirs.
 _SIGMA_FLOOR = 0.01
-_LOG_2 = float(np.log(2.0))
-# Below it the exponential leaves the normal floats; e^−700 is as good as 0 here.
-_LOWEST_EXPONENT = -700.0
+# Affinities whose entropy is summed at once: no temporaries of the size of P.
+_MAX_SUMMED = 2**20
 
 
 @dataclass(frozen=True)
-class DenseAffinities:
+class DenseAffinities(Generic[Array]):
     """P over all pairs: ``values[i, j]`` is p_ij."""
 
-    values: FloatArray
+    values: Array
 
     @property
     def negative_entropy(self) -> float:
         """Σ p log p, the part of KL(P‖Q) that no map changes."""
         return _sum_p_log_p(self.values.reshape(-1))
 
-    def as_matrix(self) -> Any:
+    def as_matrix(self) -> FloatArray:
         """P as an array of the host."""
-        return self.values
+        return to_host(self.values)
 
 
 @dataclass(frozen=True)
-class SparseAffinities:
-    """P over neighbouring pairs, as the three arrays of a CSR matrix."""
+class SparseAffinities(Generic[Array]):
+    """P over neighbouring pairs, as the three arrays of a CSR matrix.
+
+    Attributes
+    ----------
+    row_starts : int64 array of shape (n + 1,)
+    columns : int32 array
+        Ascending in each row.
+    values : array
+    """
 
     row_starts: IntArray
     columns: IntArray
-    values: FloatArray
+    values: Array
 
     @property
     def negative_entropy(self) -> float:
         """Σ p log p, the part of KL(P‖Q) that no map changes."""
         return _sum_p_log_p(self.values)
 
-    def as_matrix(self) -> Any:
+    def as_matrix(self) -> csr_array:
         """P as a sparse matrix of the host."""
         from scipy.sparse import csr_array
 
         n = len(self.row_starts) - 1
-        return csr_array((self.values, self.columns, self.row_starts), shape=(n, n))
+        arrays = (self.values, self.columns, self.row_starts)
+        return csr_array(tuple(map(to_host, arrays)), shape=(n, n))
 
 
-Affinities = DenseAffinities | SparseAffinities
+Affinities: TypeAlias = "DenseAffinities[FloatArray] | SparseAffinities[FloatArray]"
 
 
-def find_sigmas(
-    squared_distances: FloatArray, perplexity: float, *, skip_diagonal: bool = False
-) -> FloatArray:
-    """Find each row's σ by a bracketed Newton search on log(1/2σ²).
+@dataclass(frozen=True)
+class Gaussians:
+    """The Gaussian around each point, of which P is made.
 
-    Parameters
+    Attributes
     ----------
-    squared_distances : ndarray of shape (n, k)
-        From each point to its neighbours, in any order.
-    perplexity : float
-        Less than k.
-    skip_diagonal : bool
-        Set for a square matrix of distances, in which each point meets itself.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        0 where a point has at least as many copies as the perplexity: no σ gives it then.
+    sigmas : float64 array of shape (n,)
+        In the unit of the distances.
+    unit : float
+        σ of a typical point.
+    is_clipped : ndarray of bool, shape (n,)
+        Where σ is not the one found, but the smallest that is allowed.
+    squared : array of shape (n, n) or (n, k)
+        Squared distances over all pairs, or to neighbours, in units of `length`.
+    length : float
     """
-    sigmas = np.empty(len(squared_distances))
-    for_rows(
-        _search_sigmas, len(sigmas), squared_distances, np.log(perplexity), skip_diagonal, sigmas
-    )
-    return sigmas
+
+    sigmas: FloatArray
+    unit: float
+    is_clipped: BoolArray
+    squared: FloatArray
+    length: float
+
+    def affinities(self, indices: IntArray | None, threads: Threads) -> Affinities:
+        """Return P over neighbours, whose indices are those of the distances; None for all."""
+        sigmas = self.sigmas / self.length
+        if is_torch(self.squared):
+            on_device = import_module("dtsne.affinity._sparse_torch")
+            if indices is None:
+                dense: Affinities = on_device.dense_affinities(self.squared, sigmas)
+                return dense
+            sparse: Affinities = on_device.sparse_affinities(indices, self.squared, sigmas)
+            return sparse
+        if indices is None:
+            from dtsne.affinity._sigmas import dense_affinities
+
+            return dense_affinities(self.squared, sigmas, threads=threads)
+        from dtsne.affinity._sparse import sparse_affinities
+
+        return sparse_affinities(indices, self.squared, sigmas, threads=threads)
 
 
-def floor_sigmas(sigmas: Any, typical: float) -> Any:
-    """Lift the σ of near-copies to a small share of that of a typical point."""
-    return at_least(sigmas, _SIGMA_FLOOR * typical)
+def gaussians_of_all(squared: FloatArray, perplexity: float, threads: Threads) -> Gaussians:
+    """Find the Gaussians over all other points, from n × n squared distances."""
+    return _gaussians(squared, 1.0, perplexity, threads, skip_diagonal=True)
 
 
-def dense_affinities(
-    squared_distances: FloatArray, sigmas: FloatArray, dtype: type = np.float32
-) -> DenseAffinities:
-    """Affinities of all pairs, from the n × n squared distances."""
-    n = len(sigmas)
-    values: FloatArray = np.empty((n, n), dtype)
-    shifts, norms = np.empty(n), np.empty(n)
-    for_rows(_normalise_dense, n, squared_distances, sigmas, shifts, norms)
-    for_rows(_fill_dense, n, squared_distances, sigmas, shifts, norms, values)
-    return DenseAffinities(values)
+def gaussians_of_neighbors(distances: FloatArray, perplexity: float, threads: Threads) -> Gaussians:
+    """Find the Gaussians over neighbours, from distances of shape (n, k), from near to far."""
+    xp = array_namespace(distances)
+    # Squares of float32 in a unit of their own: in that of the data they may be too small.
+    length = float(median(distances[:, -1]))
+    squared = xp.square(xp.astype(distances / length, xp.float32, copy=False))
+    return _gaussians(squared, length, perplexity, threads, skip_diagonal=False)
 
 
-def sparse_affinities(
-    indices: IntArray, squared_distances: FloatArray, sigmas: FloatArray, dtype: type = np.float32
-) -> SparseAffinities:
-    """Affinities of the pairs of which one is among the other's k nearest.
+def _gaussians(
+    squared: FloatArray, length: float, perplexity: float, threads: Threads, *, skip_diagonal: bool
+) -> Gaussians:
+    if is_torch(squared):
+        on_device = import_module("dtsne.affinity._sigmas_torch")
+        found = on_device.find_sigmas(squared, perplexity, skip_diagonal=skip_diagonal)
+    else:
+        from dtsne.affinity._sigmas import find_sigmas
 
-    A pair counts in both rows even if only one of the two has the other as a neighbour: a point in
-    a dense place is not aware of an outlier that is, through σ_ij, strongly tied to it.
-    """
-    row_starts, columns, values = symmetric_graph(
-        indices, squared_distances.astype(dtype, copy=False)
-    )
-    n = len(sigmas)
-    shifts, norms = np.empty(n), np.empty(n)
-    for_rows(_normalise_sparse, n, row_starts, columns, values, sigmas, shifts, norms)
-    for_rows(_squares_to_affinities, n, row_starts, columns, values, sigmas, shifts, norms)
-    return SparseAffinities(row_starts, columns, values)
+        found = find_sigmas(squared, perplexity, skip_diagonal=skip_diagonal, threads=threads)
+    found = length * found
+    unit = float(median(found[found > 0]))
+    sigmas = floor_sigmas(found, unit)
+    return Gaussians(sigmas, unit, to_host(sigmas > found), squared, length)
 
 
-def symmetric_graph(
-    indices: IntArray, squared_distances: FloatArray
-) -> tuple[IntArray, IntArray, FloatArray]:
-    """Union of the neighbour lists and their transpose, as CSR with sorted columns.
-
-    A transpose has its rows sorted, so that two of them sort the lists: quicker than sorting each.
-    """
-    n, k = indices.shape
-    starts = np.zeros(n + 1, np.int64)
-    np.cumsum(np.bincount(indices.ravel(), minlength=n), out=starts[1:])
-    by_rank = np.arange(0, n * k + 1, k)
-    sources, squared_from = _transpose(by_rank, indices.ravel(), squared_distances.ravel(), starts)
-    own, squared_to = _transpose(starts, sources, squared_from, by_rank)
-    row_starts = np.zeros(n + 1, np.int64)
-    for_rows(_count_union, n, own, by_rank, sources, starts, row_starts[1:])
-    np.cumsum(row_starts, out=row_starts)
-    columns = np.empty(row_starts[-1], np.int32)
-    squared = np.empty(row_starts[-1], squared_distances.dtype)
-    for_rows(
-        _fill_union,
-        n,
-        own,
-        squared_to,
-        by_rank,
-        sources,
-        squared_from,
-        starts,
-        row_starts,
-        columns,
-        squared,
-    )
-    return row_starts, columns, squared
+def floor_sigmas(sigmas: Array, typical: float) -> Array:
+    """Clip the σ of near-duplicates to a small share of that of a typical point."""
+    return clip_min(sigmas, _SIGMA_FLOOR * typical)
 
 
-@compiled(inline="always")
-def _exp(x):  # type: ignore[no-untyped-def]
-    """Exponential of x ≤ 0 to 1e-12 by plain arithmetic, which a loop can do in vector registers.
+def _sum_p_log_p(values: AnyArray) -> float:
+    if is_torch(values):
+        from dtsne.affinity._sparse_torch import sum_p_log_p
 
-    The library's exp is a call for each element, and takes longer. Here e^x = 2^n e^r with
-    |r| ≤ ½ log 2, and e^r is its series.
-    """
-    clipped = max(x, _LOWEST_EXPONENT)
-    # Towards 0, which from half below is to the nearest; 32 bits convert in vector registers.
-    n = np.int32(clipped * (1.0 / _LOG_2) - 0.5)
-    r = clipped - n * _LOG_2
-    series = 1 / 5040 + r * (1 / 40320 + r * (1 / 362880 + r * (1 / 3628800 + r / 39916800)))
-    series = 1 / 6 + r * (1 / 24 + r * (1 / 120 + r * (1 / 720 + r * series)))
-    power = np.int64((np.int64(n) + 1023) << 52).view(np.float64)
-    return power * (1.0 + r * (1.0 + r * (0.5 + r * series)))
-
-
-@compiled()
-def _search_sigmas(begin, end, squared_distances, wanted_entropy, skip_diagonal, sigmas):  # type: ignore[no-untyped-def]
-    for i in range(begin, end):
-        row = squared_distances[i]
-        if skip_diagonal:
-            row = np.concatenate((row[:i], row[i + 1 :]))
-        nearest = row.min()
-        excess = row.mean() - nearest
-        n_nearest = (row == nearest).sum()
-        if np.log(n_nearest) >= wanted_entropy or excess == 0.0:
-            # The entropy of the nearest alone is already too large for any σ. Only copies at 0 make
-            # it so in practice; equidistant points (a simplex) get the scale of their distance.
-            sigmas[i] = np.sqrt(nearest)
-        else:
-            sigmas[i] = _search_sigma(row, nearest, excess, wanted_entropy)
-
-
-@compiled(inline="always")
-def _search_sigma(row, nearest, excess, wanted_entropy):  # type: ignore[no-untyped-def]
-    """Newton's method on the entropy as a function of log(1/2σ²), kept within a bracket."""
-    lowest, highest = -np.inf, np.inf
-    log_precision = -np.log(excess)
-    for _ in range(_MAX_SEARCH_STEPS):
-        precision = np.exp(log_precision)
-        total, first, second = 0.0, 0.0, 0.0
-        for j in range(len(row)):
-            gap = row[j] - nearest
-            weight = _exp(-precision * gap)
-            total += weight
-            first += weight * gap
-            second += weight * gap * gap
-        mean = first / total
-        surplus = np.log(total) + precision * mean - wanted_entropy
-        if abs(surplus) < _ENTROPY_TOLERANCE:
-            break
-        if surplus > 0:
-            lowest = log_precision
-        else:
-            highest = log_precision
-        slope = precision * precision * (second / total - mean * mean)
-        log_precision += surplus / slope if slope > 0 else np.inf
-        if not lowest < log_precision < highest:
-            if highest == np.inf:
-                log_precision = lowest + 1.0
-            elif lowest == -np.inf:
-                log_precision = highest - 1.0
-            else:
-                log_precision = 0.5 * (lowest + highest)
-    return np.sqrt(0.5 / np.exp(log_precision))
-
-
-@compiled(inline="always")
-def _exponent(squared_distance, sigma_i, sigma_j):  # type: ignore[no-untyped-def]
-    """‖x_i − x_j‖² / (2 σ_ij²)."""
-    return 2.0 * squared_distance / ((sigma_i + sigma_j) * (sigma_i + sigma_j))
-
-
-@compiled()
-def _normalise_dense(begin, end, squared_distances, sigmas, shifts, norms):  # type: ignore[no-untyped-def]
-    """Row minima of the exponents and the sums after that shift.
-
-    Without the shift the whole row of an outlier would underflow to 0.
-    """
-    n = len(sigmas)
-    for i in range(begin, end):
-        shift = np.inf
-        for j in range(n):
-            if j != i:
-                shift = min(shift, _exponent(squared_distances[i, j], sigmas[i], sigmas[j]))
-        total = 0.0
-        for j in range(n):
-            if j != i:
-                total += _exp(shift - _exponent(squared_distances[i, j], sigmas[i], sigmas[j]))
-        shifts[i] = shift
-        norms[i] = total
-
-
-@compiled()
-def _fill_dense(begin, end, squared_distances, sigmas, shifts, norms, values):  # type: ignore[no-untyped-def]
-    n = len(sigmas)
-    for i in range(begin, end):
-        for j in range(n):
-            exponent = _exponent(squared_distances[i, j], sigmas[i], sigmas[j])
-            values[i, j] = (
-                _exp(shifts[i] - exponent) / norms[i] + _exp(shifts[j] - exponent) / norms[j]
-            ) / (2 * n)
-        values[i, i] = 0.0
-
-
-@compiled()
-def _normalise_sparse(begin, end, row_starts, columns, squared, sigmas, shifts, norms):  # type: ignore[no-untyped-def]
-    for i in range(begin, end):
-        shift = np.inf
-        for e in range(row_starts[i], row_starts[i + 1]):
-            shift = min(shift, _exponent(squared[e], sigmas[i], sigmas[columns[e]]))
-        total = 0.0
-        for e in range(row_starts[i], row_starts[i + 1]):
-            total += _exp(shift - _exponent(squared[e], sigmas[i], sigmas[columns[e]]))
-        shifts[i] = shift
-        norms[i] = total
-
-
-@compiled()
-def _squares_to_affinities(begin, end, row_starts, columns, values, sigmas, shifts, norms):  # type: ignore[no-untyped-def]
-    """Put p_ij in the place of the squared distances."""
-    n = len(sigmas)
-    for i in range(begin, end):
-        for e in range(row_starts[i], row_starts[i + 1]):
-            j = columns[e]
-            exponent = _exponent(values[e], sigmas[i], sigmas[j])
-            values[e] = (
-                _exp(shifts[i] - exponent) / norms[i] + _exp(shifts[j] - exponent) / norms[j]
-            ) / (2 * n)
-
-
-@compiled()
-def _transpose(row_starts, columns, squared, new_starts):  # type: ignore[no-untyped-def]
-    new_columns, new_squared = np.empty_like(columns), np.empty_like(squared)
-    ends = new_starts[:-1].copy()
-    for i in range(len(row_starts) - 1):
-        for e in range(row_starts[i], row_starts[i + 1]):
-            place = ends[columns[e]]
-            new_columns[place], new_squared[place] = i, squared[e]
-            ends[columns[e]] = place + 1
-    return new_columns, new_squared
-
-
-@compiled()
-def _count_union(begin, end, own, own_starts, sources, starts, counts):  # type: ignore[no-untyped-def]
-    for i in range(begin, end):
-        e, e_end = own_starts[i], own_starts[i + 1]
-        count = e_end - e
-        for f in range(starts[i], starts[i + 1]):
-            while e < e_end and own[e] < sources[f]:
-                e += 1
-            count += e == e_end or own[e] != sources[f]
-        counts[i] = count
-
-
-@compiled()
-def _fill_union(  # type: ignore[no-untyped-def]
-    begin,
-    end,
-    own,
-    squared_to,
-    own_starts,
-    sources,
-    squared_from,
-    starts,
-    row_starts,
-    columns,
-    squared,
-):
-    """Merge each point's own neighbours with those that have it as a neighbour; both are sorted."""
-    for i in range(begin, end):
-        e, f = own_starts[i], starts[i]
-        for place in range(row_starts[i], row_starts[i + 1]):
-            if f == starts[i + 1] or (e < own_starts[i + 1] and own[e] <= sources[f]):
-                columns[place], squared[place] = own[e], squared_to[e]
-                if f < starts[i + 1] and own[e] == sources[f]:
-                    # Their mean, as given distances need not be quite the same both ways.
-                    squared[place] = (squared_to[e] + squared_from[f]) / 2
-                    f += 1
-                e += 1
-            else:
-                columns[place], squared[place] = sources[f], squared_from[f]
-                f += 1
-
-
-def _sum_p_log_p(values: FloatArray) -> float:
+        return sum_p_log_p(values)
     total = 0.0
-    for part in np.array_split(values, 1 + len(values) // 2**20):  # no temporaries of P's own size
+    for part in np.array_split(values, 1 + len(values) // _MAX_SUMMED):
         positive = part[part > 0].astype(np.float64)
         total += float(positive @ np.log(positive))
     return total

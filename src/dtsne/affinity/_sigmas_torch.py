@@ -1,4 +1,4 @@
-"""σ of every point on a device; :mod:`dtsne.affinity._base` defines it.
+"""σ of every point on a device; the twin of :mod:`dtsne.affinity._sigmas`.
 
 The search is the one of the CPU, step by step and in float64: the rows are few enough that a device
 does it in a millisecond, and the two find the same σ.
@@ -11,51 +11,28 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from dtsne.runtime._triton import runs_triton
+from dtsne.affinity._sigmas import ENTROPY_TOLERANCE, MAX_SEARCH_STEPS
+from dtsne.runtime._triton import dispatch
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-# Entropies agree to this many nats: σ is then right to about one part in a million.
-ENTROPY_TOLERANCE = 1e-7
-MAX_SEARCH_STEPS = 100
 # The longest row that a kernel keeps in registers.
-_LONGEST_ROW = 16384
+_MAX_ROW = 16384
 # Entries that the plain search works on at a time: some 10 numbers of 8 bytes each.
-_ENTRIES_AT_ONCE = 2**22
+_MAX_ENTRIES = 2**22
 
 
+def _fits_registers(squared: Tensor, *_: object, **__: object) -> bool:
+    return squared.shape[1] <= _MAX_ROW
+
+
+@dispatch("_sigmas_triton", when=_fits_registers)
 def find_sigmas(squared: Tensor, perplexity: float, *, skip_diagonal: bool = False) -> Tensor:
-    """Find each row's σ by a bracketed Newton search on log(1/2σ²).
-
-    Parameters
-    ----------
-    squared : Tensor of shape (n, k)
-        Squared distances from each point to its neighbours, in any order.
-    perplexity : float
-        Less than k.
-    skip_diagonal : bool
-        Set for a square matrix of distances, in which each point meets itself.
-
-    Returns
-    -------
-    Tensor of shape (n,), float64
-        0 where a point has at least as many copies as the perplexity: no σ gives it then.
-    """
-    if runs_triton(squared) and squared.shape[1] <= _LONGEST_ROW:
-        from dtsne.affinity import _sigmas_triton
-
-        return _sigmas_triton.find_sigmas(squared, perplexity, skip_diagonal=skip_diagonal)
-    return find_sigmas_plainly(squared, perplexity, skip_diagonal=skip_diagonal)
-
-
-def find_sigmas_plainly(
-    squared: Tensor, perplexity: float, *, skip_diagonal: bool = False
-) -> Tensor:
-    """Do the same without Triton, for some rows at a time."""
+    """See :func:`dtsne.affinity._sigmas.find_sigmas`."""
     n, k = squared.shape
     wanted = math.log(perplexity)
-    n_rows = max(1, _ENTRIES_AT_ONCE // k)
+    n_rows = max(1, _MAX_ENTRIES // k)
     sigmas = torch.empty(n, dtype=torch.float64, device=squared.device)
     for first in range(0, n, n_rows):
         rows = squared[first : first + n_rows].double()
@@ -77,8 +54,8 @@ def _sigmas_of_rows(rows: Tensor, wanted: float) -> Tensor:
     nearest = rows.amin(dim=1)
     gaps = rows - nearest[:, None]
     excess = gaps.mean(dim=1)
-    # The entropy of the nearest alone may already be too large for any σ. Only copies at 0 make it
-    # so in practice; equidistant points (a simplex) get the scale of their distance.
+    # The entropy of the nearest alone may already be too large for any σ. Only duplicates at 0
+    # make it so in practice; equidistant points (a simplex) get the scale of their distance.
     hopeless = ((gaps == 0).sum(dim=1).double().log() >= wanted) | (excess == 0)
     log_precision = _search(gaps, -excess.log(), hopeless, wanted)
     return torch.where(hopeless, nearest.sqrt(), (0.5 / log_precision.exp()).sqrt())

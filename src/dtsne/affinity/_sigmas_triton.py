@@ -11,7 +11,7 @@ import torch
 import triton
 import triton.language as tl
 
-from dtsne.affinity._sigmas_torch import ENTROPY_TOLERANCE, MAX_SEARCH_STEPS
+from dtsne.affinity._sigmas import ENTROPY_TOLERANCE, MAX_SEARCH_STEPS
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 # Eight entries a lane in float64 leave room for the exponential's temporaries, and a row of 300
 # neighbours needs no more than two warps to agree on a sum. Only dense rows are longer than 4096.
 _ENTRIES_PER_WARP = 256
-_MOST_WARPS = 16
+_MAX_WARPS = 16
 
 
 def find_sigmas(squared: Tensor, perplexity: float, *, skip_diagonal: bool = False) -> Tensor:
-    """See :func:`dtsne.affinity._sigmas_torch.find_sigmas`."""
+    """See :func:`dtsne.affinity._sigmas.find_sigmas`."""
     n, k = squared.shape
     sigmas = torch.empty(n, dtype=torch.float64, device=squared.device)
     # By a pointer, as Triton passes plain numbers in float32.
@@ -38,7 +38,7 @@ def find_sigmas(squared: Tensor, perplexity: float, *, skip_diagonal: bool = Fal
         WIDTH=width,
         TOLERANCE=ENTROPY_TOLERANCE,
         MAX_STEPS=MAX_SEARCH_STEPS,
-        num_warps=min(_MOST_WARPS, max(1, width // _ENTRIES_PER_WARP)),
+        num_warps=min(_MAX_WARPS, max(1, width // _ENTRIES_PER_WARP)),
     )
     return sigmas
 

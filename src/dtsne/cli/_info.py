@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 REQUIRED = (
-    "numpy", "array-api-compat", "scipy", "scikit-learn", "numba", "faiss-cpu", "joblib",
+    "numpy", "array-api-compat", "scipy", "scikit-learn", "numba", "joblib",
     "threadpoolctl", "tqdm", "click",
 )  # fmt: skip
 # What each extra is for, and its packages.

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from dtsne.affinity._sparse_torch import DenseAffinities, SparseAffinities
+from dtsne.affinity._base import DenseAffinities
 from dtsne.runtime._triton import dispatch
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from dtsne.affinity._sparse_torch import Affinities
+    from dtsne.affinity._sparse_torch import Affinities, SparseAffinities
 
 # Pairs that plain PyTorch works on at a time: some 10 numbers of 4 bytes each.
 _PAIRS_AT_ONCE = 2**23
@@ -60,7 +60,7 @@ def attraction(
 
 
 def _dense(
-    affinities: DenseAffinities, points: Tensor, *, with_cost: bool
+    affinities: DenseAffinities[Tensor], points: Tensor, *, with_cost: bool
 ) -> tuple[Tensor, list[Tensor]]:
     n = len(points)
     forces = points.new_empty((n, 3))
