@@ -9,10 +9,11 @@ from inspect import cleandoc
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict, TypeVar
 
 import numpy as np
+from array_api_compat import array_namespace
 
 from dtsne._config import EUCLIDEAN_METRICS
 from dtsne.labels._groups import group_by
-from dtsne.runtime._arrays import is_tensor, namespace_of
+from dtsne.runtime._arrays import is_tensor
 from dtsne.runtime._devices import device_for
 from dtsne.runtime._errors import DataError, DataTypeError
 from dtsne.runtime._parameters import Parameter
@@ -212,7 +213,7 @@ def _check_points(values: MatrixLike, name: str, device: torch.device | None) ->
             in_python=f"a single coordinate as {name}.reshape(-1, 1)",
             argument=name,
         )
-    xp = namespace_of(points)
+    xp = array_namespace(points)
     if not xp.isfinite(points).all():
         reason = f"{name} has NaN or infinite values"
         raise DataError(reason, "impute or drop these rows", argument=name)

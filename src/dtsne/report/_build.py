@@ -191,7 +191,7 @@ def report_of_embedding(
     Report
         Print it, or use its tables.
     """
-    from dtsne.data._base import needed_neighbors
+    from dtsne._cost import needed_neighbors
 
     perplexity, artifacts = embedding.perplexity, embedding.artifacts
     k = round(perplexity) if k is None else k
