@@ -1,4 +1,4 @@
-"""What the account of a map rests on, as in docs/account.md.
+"""What the report on a map rests on, as in docs/account.md.
 
 ``python benchmarks/account.py`` prints which points are found to be in clusters too small for the
 perplexity, by set and perplexity, what too large a perplexity does to σ, and how often the
@@ -19,7 +19,7 @@ from dtsne.datasets import load
 from dtsne.neighbors._exact import nearest_neighbors
 from dtsne.report._bootstrap import interval, resampled_spreads
 from dtsne.report._islands import island_sizes, smallest_size
-from dtsne.runtime._threads import limited_threads
+from dtsne.runtime._threads import open_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -98,7 +98,7 @@ def print_coverage() -> None:
     print("\nShare of the 95 % intervals that hold the true ratio of the spreads of two groups")
     print("| dimensions | points | Gaussian | t, 3 degrees of freedom |\n|---|---|---|---|")
     rng = np.random.default_rng(0)
-    with limited_threads(1):
+    with open_threads(1):
         for d, n_wide, n_narrow in SHAPES:
             shares = [
                 coverage(draw, d, (n_wide, n_narrow), rng) for draw in (gaussian, heavy_tailed)

@@ -217,7 +217,7 @@ def time_phases(
     cells = sort_into_cells(
         y, box.origin, plan.cell_width, count_cells(box.extent.tolist(), plan.cell_width)
     )
-    taken = arrange(y, scales, plan.weights, cells.order, box.origin, plan.spacing, plan.grid_shape)
+    taken = arrange(y, scales, cells.order, box.origin, plan)
     grid = spread(taken.positions, taken.weights, plan.grid_shape[::-1])
     potentials = convolve(grid, plan.spectra, plan.padded_shape[::-1])
     in_cell = torch.diff(cells.starts).double()

@@ -17,7 +17,7 @@ def main() -> None:
     tsne = DTSNE(perplexity=50, density_scale=0).fit(digits.X)
     page = model.explore(
         others={"t-SNE": tsne.embedding_},
-        account={"dtSNE": model.report(labels=digits.labels), "t-SNE": tsne.report()},
+        report={"dtSNE": model.report(labels=digits.labels), "t-SNE": tsne.report()},
         ids=[f"digit-{i:04d}" for i in range(len(digits.X))],
         title="Handwritten digits",
     )

@@ -16,13 +16,13 @@ DPI = 100
 def tell_unit(name, report) -> None:
     print(
         f"{name}: one unit of the map is {report.radius_unit:.2f} in the data by the radii of "
-        f"{report.whole.k} neighbours, and {report.map_unit:.2f} by the median of sigma_"
+        f"{report.quality.k} neighbours, and {report.kernel_unit:.2f} by the median of sigma_"
     )
 
 
 def log_radius(report) -> np.ndarray:
-    """Logarithms of the radii in the data, whose unit in an account is that of the map."""
-    return report.points.log_radius_data + np.log(report.map_unit)
+    """Logarithms of the radii in the data, whose unit in a report is that of the map."""
+    return report.points.log_radius_data + np.log(report.kernel_unit)
 
 
 def draw_digits(save) -> None:

@@ -29,10 +29,10 @@ def tell(adata) -> None:
     print(f"radii of {adata.uns['dtsne']['quality']['k']} neighbours")
     print(measured.astype(float).round(3).to_string())
     print()
-    print(*adata.uns["dtsne"]["readings"], sep="\n")
+    print(*adata.uns["dtsne"]["reliability"], sep="\n")
     print()
     groups = pd.DataFrame(adata.uns["dtsne"]["groups"]).set_index("label")
-    shown = groups[["n", "spread_data", "spread_map", "drawn", "share_unreliable"]]
+    shown = groups[["n", "spread_data", "spread_map", "map_over_data", "share_unreliable"]]
     print(shown.sort_values("n", ascending=False).round(2).to_string())
     print()
     print(f"unreliable cells: {adata.obs['dtsne_unreliable'].sum()} of {adata.n_obs}")

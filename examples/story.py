@@ -48,10 +48,10 @@ def draw_digits(axes) -> None:
     for ax, (name, density_scale) in zip(axes, METHODS.items(), strict=True):
         model = DTSNE(density_scale=density_scale, verbose=1)
         Y = model.fit_transform(digits.X)
-        account = model.report()
-        true = distance_of_ones(account.points.log_radius_data, labels)
-        drawn = distance_of_ones(account.points.log_radius_map, labels)
-        log_r = account.whole.density_log_correlation
+        report = model.report()
+        true = distance_of_ones(report.points.log_radius_data, labels)
+        drawn = distance_of_ones(report.points.log_radius_map, labels)
+        log_r = report.quality.density_log_correlation
         print(f"MNIST, {len(Y)} digits, {name}: the ones lie {drawn:.2f} times as far from their")
         print(
             f"  neighbours as others, {true:.2f} in the data; correlation of log radii {log_r:.2f}"

@@ -132,7 +132,7 @@ def test_tensors_come_in_and_go_out(blobs, dtype):
     of_numpy = DTSNE(perplexity=20, device=DEVICE, max_iter=20, tol=0).fit_transform(X.numpy())
     assert isinstance(of_numpy, np.ndarray)
     np.testing.assert_allclose(Y, of_numpy, rtol=1e-3, atol=1e-3)
-    assert model.report().whole.n == len(X)
+    assert model.report().quality.n == len(X)
 
 
 def test_tensors_of_the_cpu_are_taken_by_the_cpu_too(blobs):

@@ -30,6 +30,7 @@ def launched_kernels():
 
 COMPILE_WHAT_IS_LAUNCHED = """
 import sys
+from types import SimpleNamespace
 
 import torch
 from triton.backends.compiler import GPUTarget
@@ -88,7 +89,8 @@ for n_axes in (2, 3):
     find_cells(y, origin, 1.0, counts, torch.int16)
     cells = _cells.sort_into_cells(y, origin, 1.0, counts)
     weights, fixed = torch.rand(N, 5), torch.zeros(5, *shape, dtype=torch.int64)
-    arrange(y, scales, weights, cells.order, origin, 0.5, shape)
+    plan = SimpleNamespace(weights=weights, spacing=0.5, grid_shape=shape)
+    arrange(y, scales, cells.order, origin, plan)
     add_shares(y, weights, 2.0**50, fixed)
     gather(y, weights, fixed.float())
     sum_near(y, scales, cells, 2.0)

@@ -5,26 +5,32 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from dtsne._accounting import AccountMixin
 from dtsne._config import PARAMETERS, Config
 from dtsne._embed import embed
 from dtsne._embedding import Embedding, FitInterrupted, Result
+from dtsne.runtime._errors import DataError, setting
 from dtsne.runtime._parameters import documented
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from os import PathLike
+    from typing import Unpack
 
     from numpy.typing import ArrayLike
     from sklearn.utils import Tags
 
     from dtsne._config import Callback, NeighborGraph, RandomState
+    from dtsne.labels._groups import Groups, Labels
+    from dtsne.page import Page
+    from dtsne.page._columns import Column
+    from dtsne.report import Report
+    from dtsne.report._build import ReportSettings
     from dtsne.runtime._typing import Device, FloatArray, MatrixLike
 
 
 class DTSNE(
-    AccountMixin,
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
@@ -180,6 +186,85 @@ class DTSNE(
         embedding : ndarray of shape (n, n_components)
         """
         return self.fit(X).embedding_
+
+    def report(
+        self,
+        labels: Labels | Groups | None = None,
+        *,
+        X: MatrixLike | None = None,
+        k: int | None = None,
+        **settings: Unpack[ReportSettings],
+    ) -> Report:
+        """Report how faithful the map is: for each point, for each labelled group, and as a whole.
+
+        Parameters
+        ----------
+        labels : array-like of shape (n,), optional
+            Groups to compare; points whose label is missing are in no group.
+        X : array-like or sparse matrix of shape (n, d), optional
+            The data of the fit. Only needed by a model that was copied or loaded from a file.
+        k : int, optional
+            Number of neighbours within the local radius of a point; the perplexity by default.
+        **settings
+            `k_neighborhood`, `max_rows`, `n_bootstrap` and `random_state`; see
+            :func:`dtsne.report.report_of`.
+
+        Returns
+        -------
+        Report
+            Print it, or use its tables.
+        """
+        from dtsne.report import report_of_embedding
+
+        check_is_fitted(self, "embedding_")
+        if X is not None:
+            validate_data(self, X, skip_check_array=True, reset=False)
+        return report_of_embedding(
+            self._embedding, labels, X=X, k=k, device=self.device, n_jobs=self.n_jobs, **settings
+        )
+
+    def explore(
+        self,
+        labels: Labels | None = None,
+        *,
+        X: MatrixLike | None = None,
+        columns: Mapping[str, Column] | None = None,
+        ids: ArrayLike | None = None,
+        others: Mapping[str, ArrayLike] | None = None,
+        title: str = "Map",
+        report: Report | Mapping[str, Report] | None = None,
+    ) -> Page:
+        """Make an interactive page of the map and its report.
+
+        Parameters
+        ----------
+        labels, X
+            See :meth:`report`.
+        columns, ids, others, title
+            See :func:`dtsne.page.explore_embedding`.
+        report : Report or mapping of str to Report, optional
+            The result of :meth:`report`, if there is one already; or reports by map name, this map
+            being "dtSNE" ("t-SNE" if ``density_scale`` is 0).
+
+        Returns
+        -------
+        Page
+            A notebook shows it; ``page.save("map.html")`` writes one file that opens offline.
+        """
+        from dtsne.page import explore_embedding
+
+        check_is_fitted(self, "embedding_")
+        if report is None:
+            report = self.report(labels, X=X)
+        elif labels is not None or X is not None:
+            raise DataError(
+                "a report has its data and labels already",
+                f"pass either {setting('report')}, or {setting('X')} and {setting('labels')}",
+                argument="report",
+            )
+        return explore_embedding(
+            self._embedding, report, columns=columns, ids=ids, others=others, title=title
+        )
 
     @property
     def config(self) -> Config:

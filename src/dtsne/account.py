@@ -1,13 +1,15 @@
-"""The public name `dtsne.account` of :mod:`dtsne.report`."""
+"""The former name of :mod:`dtsne.report`, with the former names of what it has."""
 
-from __future__ import annotations
+from dtsne.report import GroupTable, PointTable, RatioTable, Report, report_of
 
-import sys
-from typing import TYPE_CHECKING
+Account, account_of = Report, report_of
 
-import dtsne.report
-
-if TYPE_CHECKING:
-    from dtsne.report import *  # noqa: F403
-
-sys.modules[__name__] = dtsne.report
+__all__ = [
+    "Account",
+    "GroupTable",
+    "PointTable",
+    "RatioTable",
+    "Report",
+    "account_of",
+    "report_of",
+]

@@ -61,7 +61,7 @@ def test_another_tools_map_is_matched_by_ids(folder, data, tmp_path):
     wrong = measured(
         folder, folder / "umap.csv", "--label", "type", "--k", "12", "--by-order"
     ).stdout
-    assert "Neighbours cannot be trusted" in wrong
+    assert "Neighbours are not reliable" in wrong
 
 
 def test_a_sigma_of_others_is_not_ours(folder, tmp_path, data, ids):
@@ -91,7 +91,7 @@ def test_the_data_is_what_the_method_saw(tmp_path):
     found = Account.from_json(result.stdout)
     np.testing.assert_allclose(found.points.log_radius_data, expected.points.log_radius_data)
     cosine = done("quality", tmp_path / "X.npy", tmp_path / "Y.npy", "--metric", "cosine", "--json")
-    assert json.loads(cosine.stdout)["whole"] != json.loads(result.stdout)["whole"]
+    assert json.loads(cosine.stdout)["quality"] != json.loads(result.stdout)["quality"]
 
 
 def test_picture_page_and_report_of_a_measurement(folder, tmp_path):
@@ -164,7 +164,7 @@ def test_a_map_of_one_dimension_is_measured(tmp_path, folder, data, suffix):
     found = json.loads(done("quality", source, output, "--json", "-q").stdout)
     assert len(found["points"]["log_radius_map"]) == N
     line = rejected("plot", output, "-o", tmp_path / "p.png")
-    assert "is a map of one dimension; only two dimensions can be drawn" in line
+    assert "is a 1-dimensional map; only two can be drawn" in line
 
 
 def test_a_single_column_is_a_map_only_if_that_is_clear(tmp_path, folder):

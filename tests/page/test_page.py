@@ -160,7 +160,7 @@ def test_no_text_leaves_its_place(ids, title, label):
     header = header_of(page)
     assert header["title"] == title
     assert header["notes"] == [label, title]
-    assert header["account"] == [[label, title]]
+    assert header["report"] == [[label, title]]
     assert header["columns"][0]["name"] == label
     assert texts_of(header["columns"][0]) == [label if label.strip() else "(empty)"] * 3
     assert unpacked(header["ids"]) == ids
@@ -373,7 +373,7 @@ def test_the_unit_belongs_to_the_map_or_to_those_named():
     ]:
         header = header_of(make_page(maps, {}, report={"unit": unit, "r": 0.91234}).html)
         assert [map_["unit"] for map_ in header["maps"]] == expected
-        assert header["account"] == [["r", "0.9123"]]
+        assert header["report"] == [["r", "0.9123"]]
     with pytest.raises(DataError, match=r"unit.* is 2 for 2 maps.*by the name.*\{'b': 2\}"):
         make_page(two, {}, report={"unit": 2})
 
@@ -383,9 +383,9 @@ def test_what_is_of_a_map_is_kept_with_it():
     report = {"a": {"unit": 2.0, "r": 0.5, "notes": ["of a"]}, "b": {"r": 0.25}}
     columns = {"residual": {"a": [1.0, 2], "b": [3.0, 4]}, "label": ["x", "y"]}
     header = header_of(make_page(maps, columns, report=report).html)
-    assert header["account"] == []
+    assert header["report"] == []
     assert [map_["unit"] for map_ in header["maps"]] == [2.0, None]
-    assert [map_["account"] for map_ in header["maps"]] == [
+    assert [map_["report"] for map_ in header["maps"]] == [
         {"rows": [["r", "0.5"]], "notes": ["of a"]},
         {"rows": [["r", "0.25"]], "notes": []},
     ]

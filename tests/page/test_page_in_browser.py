@@ -124,7 +124,7 @@ def test_it_draws_every_group_in_its_colour(page):
     assert page.title() == "Three groups"
     for colour in COLOUR.values():
         assert pixels_of(page, colour) > 50
-    assert page.locator("#account-rows").inner_text().split("\n") == [
+    assert page.locator("#report-rows").inner_text().split("\n") == [
         *("correlation of log radii", "0.912"),
     ]
     assert page.locator("#notes").inner_text() == "A note."
@@ -428,11 +428,11 @@ def test_in_a_notebook(chromium, tmp_path):
     page.close()
 
 
-# An account for each map
+# A report for each map
 
 
-def account_rows(page) -> list[str]:
-    return page.locator("#account-rows").inner_text().split("\n")
+def report_rows(page) -> list[str]:
+    return page.locator("#report-rows").inner_text().split("\n")
 
 
 def two_maps(report, residuals):
@@ -442,7 +442,7 @@ def two_maps(report, residuals):
     return maps, columns, {"ids": ids, "report": report}
 
 
-def test_the_account_is_that_of_the_map_shown(open_page):
+def test_the_report_is_that_of_the_map_shown(open_page):
     residuals = {"dtSNE": np.full(27, 0.25), "t-SNE": np.linspace(-1, 1, 27)}
     report = {"dtSNE": {"r": 0.9, "notes": ["Good."]}, "t-SNE": {"r": 0.3, "notes": ["Poor."]}}
     maps, columns, options = two_maps(report, residuals)
@@ -450,9 +450,9 @@ def test_the_account_is_that_of_the_map_shown(open_page):
     page.get_by_label("Colour by").select_option("density residual in dtSNE")
     for to, name, rows, note in [(0, "dtSNE", "0.9", "Good."), (1, "t-SNE", "0.3", "Poor.")]:
         slide(page, to)
-        assert page.locator("#account-title").inner_text() == f"Account of {name}"
-        assert page.locator("#account-other").is_hidden()
-        assert account_rows(page) == ["r", rows]
+        assert page.locator("#report-title").inner_text() == f"Report on {name}"
+        assert page.locator("#report-other").is_hidden()
+        assert report_rows(page) == ["r", rows]
         assert page.locator("#notes").inner_text() == note
         chosen = page.locator("#colour option:checked").inner_text()
         assert chosen == f"density residual in {name}"
@@ -466,14 +466,14 @@ def test_the_account_is_that_of_the_map_shown(open_page):
         page.mouse.move(5, 5)
 
 
-def test_an_account_of_another_map_says_so(open_page):
+def test_a_report_of_another_map_says_so(open_page):
     maps, columns, options = two_maps({"dtSNE": {"r": 0.9}}, {"dtSNE": np.full(27, 0.25)})
     page = open_page(maps, columns, **options)
-    assert page.locator("#account-other").is_hidden()
+    assert page.locator("#report-other").is_hidden()
     slide(page, 1)
-    said = page.locator("#account-other").inner_text()
-    assert said == "t-SNE is shown; this account is of dtSNE."
-    assert page.locator("#account-title").inner_text() == "Account of dtSNE"
+    said = page.locator("#report-other").inner_text()
+    assert said == "t-SNE is shown; this report is on dtSNE."
+    assert page.locator("#report-title").inner_text() == "Report on dtSNE"
     assert "density residual in dtSNE" in page.locator("#colour").inner_text()
 
 

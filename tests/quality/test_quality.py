@@ -16,8 +16,8 @@ from scipy.spatial.distance import cdist, pdist
 from scipy.stats import pearsonr, spearmanr
 
 from dtsne import DTSNE, quality
-from dtsne.account import account_of as report_of
-from dtsne.quality._search import map_neighbors
+from dtsne.quality._neighborhoods import map_neighbors
+from dtsne.report import report_of
 from dtsne.runtime._errors import DataError, ParameterError
 from dtsne.runtime._threads import ONE_THREAD, Threads
 
@@ -116,7 +116,7 @@ def test_density_correlations_match_brute_force():
 @quick
 @given(seeds, st.integers(2, 30), st.sampled_from([1e-5, 0.01, 1.0, 4.0]))
 def test_correlation_of_ratios_in_closed_form(seed, n, spread):
-    from dtsne.quality._densities import _correlate_ratios
+    from dtsne.quality._correlations import _correlate_ratios
 
     r, s = np.exp(spread * np.random.default_rng(seed).normal(size=(2, n)))
     # Less 1, since the brute force itself loses digits when all ratios are near 1.
@@ -347,7 +347,7 @@ def test_correlation_is_the_cosine_of_centred_rows():
 
 
 def test_radii_are_by_one_less_than_the_points():
-    """As in an account: a group of few points would look narrower than it is."""
+    """As in a report: a group of few points would look narrower than it is."""
     X = np.array([[0.0], [2.0], [10.0], [11.0], [12.0], [13.0]])
     found = quality.cluster_radius_ratios(X, X, [0, 0, 1, 1, 1, 1])
     np.testing.assert_allclose(found.data, [1, np.sqrt(5 / 3) / np.sqrt(2)])

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sklearn.neighbors import NearestNeighbors
 
 from dtsne import DTSNE, quality
-from dtsne.account import account_of
+from dtsne.report import report_of
 from dtsne.runtime._errors import ParameterError
 from dtsne.runtime._threads import ONE_THREAD
 
@@ -270,7 +270,7 @@ def test_report_of_a_model_on_a_device(options, monkeypatch):
     expected = model.report(labels=labels, max_rows=60)
     assert len(searched) == 2
     assert found.ratios.sentences == expected.ratios.sentences
-    assert_close(found.whole, expected.whole)
+    assert_close(found.quality, expected.quality)
     for name, values in expected.points.columns().items():
         if values.dtype.kind == "f":
             np.testing.assert_allclose(found.points.columns()[name], values, rtol=1e-4, atol=1e-4)
@@ -283,7 +283,7 @@ def test_report_of_given_neighbours_and_tensors_on_a_device():
     graph = NearestNeighbors(n_neighbors=60).fit(X).kneighbors_graph(mode="distance")
     model = DTSNE(perplexity=15, max_iter=20, tol=0, neighbors=graph, device=DEVICE).fit(tensor(X))
     found = model.report()
-    assert np.isfinite(found.whole.distance_correlation)
+    assert np.isfinite(found.quality.distance_correlation)
     assert found.to_json() == model.report(X=tensor(X)).to_json()
 
 
@@ -291,15 +291,15 @@ def test_report_of_given_neighbours_and_tensors_on_a_device():
 def test_account_of_any_map_on_a_device(metric):
     X, Y, labels = clusters(150)
     options = {"labels": labels, "k": 20, "metric": metric, "perplexity": 15, "n_bootstrap": 100}
-    expected = account_of(X, Y, **options)
+    expected = report_of(X, Y, **options)
     for both in ((X, Y), (tensor(X), tensor(Y))):
-        found = account_of(*both, device=DEVICE, **options)
-        assert_close(found.whole, expected.whole)
+        found = report_of(*both, device=DEVICE, **options)
+        assert_close(found.quality, expected.quality)
         residual = found.points.density_residual
         np.testing.assert_allclose(residual, expected.points.density_residual, atol=1e-3)
     neighbors = NearestNeighbors(n_neighbors=40).fit(X).kneighbors()[::-1]
-    found = account_of(None, Y, neighbors=neighbors, k=20, device=DEVICE)
-    assert_close(found.whole, account_of(None, Y, neighbors=neighbors, k=20).whole)
+    found = report_of(None, Y, neighbors=neighbors, k=20, device=DEVICE)
+    assert_close(found.quality, report_of(None, Y, neighbors=neighbors, k=20).quality)
 
 
 def test_a_report_on_a_device_takes_the_lists_of_the_fit(monkeypatch):

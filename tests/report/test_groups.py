@@ -1,4 +1,4 @@
-"""Groups of an account: their spreads, ratios and intervals."""
+"""Groups of a report: their spreads, ratios and intervals."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ import numpy as np
 import pytest
 from report_support import OPTIONS, blobs, close, page
 
-from dtsne.account import account_of
 from dtsne.quality import cluster_radius_ratios
 from dtsne.quality._clusters import spread
+from dtsne.report import report_of
 from dtsne.report._bootstrap import distinct, interval, resampled_spreads
-from dtsne.runtime._threads import limited_threads
+from dtsne.runtime._threads import open_threads
 
 
 def test_groups_match_numpy_and_the_measure_of_quality():
     X, Y, labels = blobs()
-    account = account_of(X, Y, labels=labels, **OPTIONS)
-    groups, ratios = account.groups, account.ratios
+    report = report_of(X, Y, labels=labels, **OPTIONS)
+    groups, ratios = report.groups, report.ratios
     np.testing.assert_array_equal(groups.label, ["A", "B", "C"])
     for space, points in {"data": X, "map": Y}.items():
         expected = [np.sqrt(points[labels == g].var(axis=0, ddof=1).sum()) for g in "ABC"]
         close(getattr(groups, f"spread_{space}"), expected)
-    close(groups.log_radius_map[1], np.median(account.points.log_radius_map[labels == "B"]))
+    close(groups.log_radius_map[1], np.median(report.points.log_radius_map[labels == "B"]))
     error = cluster_radius_ratios(X, Y, labels).error
-    close(groups.drawn / groups.drawn[0] - 1, error, atol=1e-12)
+    close(groups.map_over_data / groups.map_over_data[0] - 1, error, atol=1e-12)
     assert list(zip(ratios.group, ratios.reference, strict=True)) == [
         ("B", "A"), ("C", "A"), ("C", "B")
     ]  # fmt: skip
@@ -39,7 +39,7 @@ def test_groups_match_numpy_and_the_measure_of_quality():
 def test_many_groups_are_compared_with_the_largest():
     X, Y, _ = blobs(n=117)
     labels = np.minimum(np.arange(117) // 13, 7)  # eight, the last of 26 points
-    ratios = account_of(X, Y, labels=labels, **OPTIONS).ratios
+    ratios = report_of(X, Y, labels=labels, **OPTIONS).ratios
     assert len(ratios) == 7
     assert all(7 in pair for pair in zip(ratios.group, ratios.reference, strict=True))
 
@@ -47,14 +47,14 @@ def test_many_groups_are_compared_with_the_largest():
 def test_groups_without_a_spread_are_named_and_not_compared():
     X, Y, _ = blobs(n=60)
     labels = np.array([0] * 30 + [1] * 27 + [2] * 2 + [3])
-    account = account_of(X, Y, labels=labels, **OPTIONS)
-    assert np.isnan(account.groups.spread_data[3])
-    pairs = set(zip(account.ratios.group, account.ratios.reference, strict=True))
+    report = report_of(X, Y, labels=labels, **OPTIONS)
+    assert np.isnan(report.groups.spread_data[3])
+    pairs = set(zip(report.ratios.group, report.ratios.reference, strict=True))
     assert {frozenset(pair) for pair in pairs} == {frozenset(p) for p in [(0, 1), (0, 2), (1, 2)]}
-    of_two = (account.ratios.group == 2) | (account.ratios.reference == 2)
-    assert np.isnan(account.ratios.data_low[of_two]).all()  # too few to resample
-    assert np.isfinite(account.ratios.data_low[~of_two]).all()
-    assert "nan" not in str(account)
+    of_two = (report.ratios.group == 2) | (report.ratios.reference == 2)
+    assert np.isnan(report.ratios.data_low[of_two]).all()  # too few to resample
+    assert np.isfinite(report.ratios.data_low[~of_two]).all()
+    assert "nan" not in str(report)
 
 
 def test_a_reference_is_a_group_whose_width_means_something():
@@ -63,20 +63,20 @@ def test_a_reference_is_a_group_whose_width_means_something():
     labels = np.empty(320, int)
     labels[order] = np.repeat(np.arange(7), [80, 40, 40, 40, 40, 40, 40])  # slices of the data
     Y = X[:, :2].copy()
-    torn = np.flatnonzero(labels == 0)[:40]
-    Y[torn] += 500.0
-    account = account_of(X, Y, labels=labels, **OPTIONS)
-    assert account.groups.caveat[0] == "torn"
-    reference = account.ratios.reference[0]
+    split = np.flatnonzero(labels == 0)[:40]
+    Y[split] += 500.0
+    report = report_of(X, Y, labels=labels, **OPTIONS)
+    assert report.groups.caveat[0] == "split"
+    reference = report.ratios.reference[0]
     assert reference != 0  # though it is the largest
-    assert account.groups.reliable[reference]
-    assert (account.ratios.reference == reference).all()
-    of_torn = account.ratios.group == 0
-    assert account.ratios.caveat[of_torn].tolist() == ["0 is torn"]
-    assert not account.ratios.reliable[of_torn].any()
+    assert report.groups.reliable[reference]
+    assert (report.ratios.reference == reference).all()
+    of_split = report.ratios.group == 0
+    assert report.ratios.caveat[of_split].tolist() == ["0 is split"]
+    assert not report.ratios.reliable[of_split].any()
 
 
-def test_what_is_in_pieces_in_the_data_is_not_torn_by_the_map(rng):
+def test_what_is_in_components_in_the_data_is_not_split_by_the_map(rng):
     X = rng.normal(size=(200, 2))
     X[:40] += np.repeat([[50.0, 0], [-50.0, 0]], 20, axis=0)  # half of them here, half there
     X[40:44] += 200.0  # of four points nothing is said
@@ -84,19 +84,25 @@ def test_what_is_in_pieces_in_the_data_is_not_torn_by_the_map(rng):
     Y = X.copy()
     Y[[*range(5, 10), *range(25, 30)]] += 300.0
     Y[42:44] += 500.0
-    groups = account_of(X, Y, labels=labels, **OPTIONS | {"k_neighborhood": 3}).groups
-    assert (groups.piece_map < 0.9 * groups.piece_data).tolist() == [True, True, False]
-    assert not (groups.caveat == "torn").any()
+    groups = report_of(X, Y, labels=labels, **OPTIONS | {"k_neighborhood": 3}).groups
+    assert (groups.largest_component_map < 0.9 * groups.largest_component_data).tolist() == [
+        True,
+        True,
+        False,
+    ]
+    assert not (groups.caveat == "split").any()
 
 
-def test_many_torn_groups_are_not_all_named():
+def test_many_split_groups_are_not_all_named():
     X = np.repeat(np.arange(12.0) * 100, 20)[:, None] + np.arange(240)[:, None] % 20 * [1.0, 0.5]
     Y = X.copy()
     Y[::2] += 1e5  # every group in two
-    account = account_of(X, Y, labels=np.arange(240) // 20, **OPTIONS)
-    assert (account.groups.caveat == "torn").all()
-    assert "7 (50%, 100%) and 4 more. In brackets" in page(account)
-    assert account.readings[1].startswith("Widths of groups: nothing can be said, as fewer than")
+    report = report_of(X, Y, labels=np.arange(240) // 20, **OPTIONS)
+    assert (report.groups.caveat == "split").all()
+    assert "7 (50%, 100%) and 4 more. In brackets" in page(report)
+    assert report.reliability[1].startswith(
+        "Group spreads: no statement is possible, because all groups but one"
+    )
 
 
 # The bootstrap
@@ -108,12 +114,12 @@ def test_groups_of_copies_have_no_intervals(rng):
     labels[labels == "C"] = "B"
     mostly = np.flatnonzero(labels == "B")
     X[mostly[3:]] = X[mostly[3]]
-    account = account_of(X, Y, labels=labels, **OPTIONS)
-    assert np.isfinite(account.ratios.data).all()
-    assert np.isnan(account.ratios.data_low).all()
-    assert np.isnan(account.ratios.drawn_low).all()
+    report = report_of(X, Y, labels=labels, **OPTIONS)
+    assert np.isfinite(report.ratios.data).all()
+    assert np.isnan(report.ratios.data_low).all()
+    assert np.isnan(report.ratios.map_over_data_low).all()
     X[mostly[:5]] = rng.normal(size=(5, 4))  # of 100, few enough to be missed by 1 % of resamples
-    ratios = account_of(X, Y, labels=labels, **OPTIONS).ratios
+    ratios = report_of(X, Y, labels=labels, **OPTIONS).ratios
     assert (np.isnan(ratios.data_low) | (ratios.data_high < 1e3)).all()
     assert not distinct(np.repeat(rng.normal(size=(4, 3)), 9, axis=0), 5)
     assert distinct(np.repeat(rng.normal(size=(5, 3)), 9, axis=0), 5)
@@ -136,21 +142,21 @@ def test_data_and_map_are_resampled_together(rng):
     """So what the map draws too wide is known far better than the widths are."""
     X = np.vstack([rng.normal(size=(40, 3)), 3 * rng.normal(size=(40, 3)) + 20])
     labels = np.repeat(["a", "b"], 40)
-    ratios = account_of(X, np.where(labels == "b", 1.5, 1.0)[:, None] * X, labels=labels).ratios
-    close(ratios.drawn, 1.5)
-    close(np.stack([ratios.drawn_low, ratios.drawn_high]), 1.5)
+    ratios = report_of(X, np.where(labels == "b", 1.5, 1.0)[:, None] * X, labels=labels).ratios
+    close(ratios.map_over_data, 1.5)
+    close(np.stack([ratios.map_over_data_low, ratios.map_over_data_high]), 1.5)
     assert ratios.map_high[0] / ratios.map_low[0] > 1.3
-    assert ratios.sentences[0].endswith("in the map: 1.50 (1.50–1.50) times what it should be.")
-    assert "should be" not in account_of(X, X, labels=labels).ratios.sentences[0]
+    assert ratios.sentences[0].endswith("in the map: 1.50 (1.50–1.50) times the ratio in the data.")
+    assert "should be" not in report_of(X, X, labels=labels).ratios.sentences[0]
 
 
 def test_other_labels_do_not_change_an_interval():
     X, Y, labels = blobs()
     options = OPTIONS | {"n_bootstrap": 200}
-    before = account_of(X, Y, labels=labels, **options).ratios
+    before = report_of(X, Y, labels=labels, **options).ratios
     more = labels.astype("<U9")
     more[np.flatnonzero(labels == "C")[:10]] = "AA, first"
-    after = account_of(X, Y, labels=more, **options).ratios
+    after = report_of(X, Y, labels=more, **options).ratios
     row = np.flatnonzero((after.group == "B") & (after.reference == "A"))[0]
     assert after.data_low[row] == before.data_low[0]
     assert after.map_high[row] == before.map_high[0]
@@ -181,7 +187,7 @@ def test_intervals_of_large_groups_are_as_wide_as_theory_says(rng):
 def test_intervals_of_ratios_hold_the_truth_as_often_as_they_say(d, sizes):
     rng = np.random.default_rng(3)
     held = 0
-    with limited_threads(1):
+    with open_threads(1):
         for _ in range(300):
             wide, narrow = (
                 resampled_spreads([scale * rng.normal(size=(n, d))], 400, rng)[0]
@@ -196,12 +202,12 @@ def test_the_seed_decides_the_intervals_and_nothing_else_does():
     X, Y, labels = blobs()
     before = np.random.get_state()[1].copy()  # noqa: NPY002
     first, again, other = (
-        account_of(X, Y, labels=labels, random_state=seed, **OPTIONS) for seed in (1, 1, 2)
+        report_of(X, Y, labels=labels, random_state=seed, **OPTIONS) for seed in (1, 1, 2)
     )
     np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
     assert first.to_json() == again.to_json()
     close(first.ratios.data, other.ratios.data)
     assert (first.ratios.data_low != other.ratios.data_low).all()
-    without = account_of(X, Y, labels=labels, k=12, n_bootstrap=0).ratios
+    without = report_of(X, Y, labels=labels, k=12, n_bootstrap=0).ratios
     assert np.isnan(without.data_low).all()
     assert "(" not in without.sentences[0]

@@ -1,4 +1,4 @@
-"""The account of a map: against brute force, known clusters, and what must not change it."""
+"""The report of a map: against brute force, known clusters, and what must not change it."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from report_support import OPTIONS, assert_same, blobs, close, page, sorted_neig
 from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 
-from dtsne.account import Account, account_of
 from dtsne.datasets import load
 from dtsne.neighbors._exact import nearest_neighbors
 from dtsne.quality import evaluate, neighbor_recall
+from dtsne.report import Report, report_of
 from dtsne.report._islands import _ends, island_sizes, smallest_size
 
 quick = settings(max_examples=10, deadline=None)
@@ -29,16 +29,16 @@ seeds = st.integers(0, 2**32 - 1)
 
 def test_points_match_brute_force():
     X, Y, labels = blobs()
-    account = account_of(X, Y, labels=labels, **OPTIONS)
+    report = report_of(X, Y, labels=labels, **OPTIONS)
     (in_data, r), (in_map, s) = sorted_neighbors(X), sorted_neighbors(Y)
     log_r, log_s = np.log(r[:, 11]), np.log(s[:, 11])
-    points = account.points
+    points = report.points
     close(points.log_radius_data, log_r - np.median(log_r))
     close(points.log_radius_map, log_s - np.median(log_s))
     close(points.density_residual, log_s - log_r - np.median(log_s - log_r))
     kept = [len(set(a[:6]) & set(b[:6])) / 6 for a, b in zip(in_data, in_map, strict=True)]
     close(points.neighbor_recall, kept)
-    assert points.neighbor_recall.mean() == pytest.approx(account.whole.neighbor_recall)
+    assert points.neighbor_recall.mean() == pytest.approx(report.quality.neighbor_recall)
     np.testing.assert_array_equal(points.label, labels)
     assert points.sigma is None
     assert points.sigma_at_bound is None
@@ -49,25 +49,25 @@ def test_points_match_brute_force():
 def test_whole_is_what_evaluate_finds(metric):
     X, Y, labels = blobs()
     options = {"k": 12, "k_neighborhood": 6, "metric": metric, "max_rows": 50}
-    account = account_of(X, Y, labels=labels, n_bootstrap=0, **options)
-    assert account.whole.as_dict() == evaluate(X, Y, labels=labels, **options).as_dict()
-    assert "50 of 120 rows" in account.whole.sampled
-    assert "50 of 120 rows" in page(account)
-    assert len(account.points) == 120  # all the same
+    report = report_of(X, Y, labels=labels, n_bootstrap=0, **options)
+    assert report.quality.as_dict() == evaluate(X, Y, labels=labels, **options).as_dict()
+    assert "50 of 120 rows" in report.quality.sampled
+    assert "50 of 120 rows" in page(report)
+    assert len(report.points) == 120  # all the same
 
 
 def test_with_sigma_both_radii_are_in_units_of_the_map():
     X, Y, _ = blobs()
     sigma = np.linspace(1.0, 3.0, len(X))
-    account = account_of(X, Y, sigma=sigma, **OPTIONS)
-    assert account.map_unit == 2.0
-    close(account.points.log_radius_data, np.log(sorted_neighbors(X)[1][:, 11] / 2.0))
-    close(account.points.log_radius_map, np.log(sorted_neighbors(Y)[1][:, 11]))
-    assert np.median(account.points.density_residual) == pytest.approx(0.0, abs=1e-12)
+    report = report_of(X, Y, sigma=sigma, **OPTIONS)
+    assert report.kernel_unit == 2.0
+    close(report.points.log_radius_data, np.log(sorted_neighbors(X)[1][:, 11] / 2.0))
+    close(report.points.log_radius_map, np.log(sorted_neighbors(Y)[1][:, 11]))
+    assert np.median(report.points.density_residual) == pytest.approx(0.0, abs=1e-12)
     unit = np.median(sorted_neighbors(X)[1][:, 11] / sorted_neighbors(Y)[1][:, 11])
-    assert account.radius_unit == pytest.approx(unit, rel=1e-3)  # the median of the logarithms
-    said = f"One unit of the map is {account.radius_unit:.3g} in the data by these radii, and 2,"
-    assert said in page(account)
+    assert report.radius_unit == pytest.approx(unit, rel=1e-3)  # the median of the logarithms
+    said = f"One unit of the map is {report.radius_unit:.3g} in the data by these radii, and 2,"
+    assert said in page(report)
 
 
 # What it must not depend on
@@ -79,7 +79,7 @@ def test_rotating_and_moving_the_map_changes_nothing(seed, angle, shift):
     X, Y, labels = blobs(n=60, seed=seed)
     turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
     options = OPTIONS | {"labels": labels, "sigma": 1 + X[:, 0] ** 2}
-    assert_same(account_of(X, Y @ turn + shift, **options), account_of(X, Y, **options))
+    assert_same(report_of(X, Y @ turn + shift, **options), report_of(X, Y, **options))
 
 
 @quick
@@ -88,22 +88,22 @@ def test_scaling_the_map_shifts_its_log_radii_only(seed, scale):
     X, Y, labels = blobs(n=60, seed=seed)
     options = OPTIONS | {"labels": labels}
     sigma = 1 + X[:, 0] ** 2
-    scaled = account_of(X, scale * Y, sigma=sigma, **options)
-    plain = account_of(X, Y, sigma=sigma, **options)
+    scaled = report_of(X, scale * Y, sigma=sigma, **options)
+    plain = report_of(X, Y, sigma=sigma, **options)
     assert_same(scaled, plain, map_shift=np.log(scale), map_scale=scale)
     # Without σ they are relative to the typical point, and nothing shifts.
-    assert_same(account_of(X, scale * Y, **options), account_of(X, Y, **options), map_scale=scale)
+    assert_same(report_of(X, scale * Y, **options), report_of(X, Y, **options), map_scale=scale)
 
 
 @quick
 @given(seeds)
-def test_permuting_the_rows_permutes_the_account(seed):
+def test_permuting_the_rows_permutes_the_report(seed):
     X, Y, labels = blobs(n=60, seed=seed)
     order = np.random.default_rng(seed).permutation(60)
     sigma = 1 + X[:, 0] ** 2
     options = OPTIONS | {"perplexity": 10}
-    permuted = account_of(X[order], Y[order], labels=labels[order], sigma=sigma[order], **options)
-    assert_same(permuted, account_of(X, Y, labels=labels, sigma=sigma, **options), order)
+    permuted = report_of(X[order], Y[order], labels=labels[order], sigma=sigma[order], **options)
+    assert_same(permuted, report_of(X, Y, labels=labels, sigma=sigma, **options), order)
 
 
 # What to mistrust
@@ -156,14 +156,14 @@ def test_labels_of_clusters_say_their_size_too(rng):
     X = np.vstack([rng.normal(size=(100, 2)), rng.normal(size=(12, 2)) * 0.4 + 2.5])
     labels = np.repeat(["many", "few"], [100, 12])  # which touch, so that there is no gap
     options = OPTIONS | {"perplexity": 12}
-    assert not account_of(X, X, **options).points.perplexity_too_large.any()
-    account = account_of(X, X, labels=labels, **options)
-    np.testing.assert_array_equal(account.points.perplexity_too_large, labels == "few")
-    np.testing.assert_array_equal(account.points.unreliable, labels == "few")
-    close(account.groups.share_unreliable, [1.0, 0.0])
-    assert account.groups.reliable.tolist() == [False, True]
-    assert "are in clusters of 12 points (few), too few for a perplexity of 12" in page(account)
-    assert "(few is too small for the perplexity: such widths mean nothing.)" in page(account)
+    assert not report_of(X, X, **options).points.perplexity_too_large.any()
+    report = report_of(X, X, labels=labels, **options)
+    np.testing.assert_array_equal(report.points.perplexity_too_large, labels == "few")
+    np.testing.assert_array_equal(report.points.unreliable, labels == "few")
+    close(report.groups.share_unreliable, [1.0, 0.0])
+    assert report.groups.reliable.tolist() == [False, True]
+    assert "are in clusters of 12 points (few), too few for a perplexity of 12" in page(report)
+    assert "(few is too small for the perplexity: such spreads have no meaning.)" in page(report)
 
 
 def test_labels_that_are_no_clusters_are_not_too_small():
@@ -171,16 +171,16 @@ def test_labels_that_are_no_clusters_are_not_too_small():
     X, Y, _ = blobs(n=240)
     batches = np.random.default_rng(0).integers(12, size=240)
     options = OPTIONS | {"perplexity": 30}
-    account = account_of(X, Y, labels=batches, **options)
+    report = report_of(X, Y, labels=batches, **options)
     np.testing.assert_array_equal(
-        account.points.unreliable, account_of(X, Y, **options).points.unreliable
+        report.points.unreliable, report_of(X, Y, **options).points.unreliable
     )
-    assert not account.points.perplexity_too_large.any()
-    assert account.groups.below_perplexity.all()
-    assert account.groups.reliable.all()
-    assert account.groups.own_neighbors.max() < 0.3
-    assert not account.ratios.caveat.any()
-    alone = account_of(X, Y, labels=np.arange(240) == 5, **options)  # one point is no cluster
+    assert not report.points.perplexity_too_large.any()
+    assert report.groups.below_perplexity.all()
+    assert report.groups.reliable.all()
+    assert report.groups.own_neighbors.max() < 0.3
+    assert not report.ratios.caveat.any()
+    alone = report_of(X, Y, labels=np.arange(240) == 5, **options)  # one point is no cluster
     assert not alone.points.perplexity_too_large.any()
 
 
@@ -191,23 +191,27 @@ def test_copies_have_no_radius(rng, noise):
     X[:30] = X[0]
     X[50] = X[51]
     Y = X + 1e-6 * rng.normal(size=(100, 2))
-    account = account_of(X + noise * rng.normal(size=X.shape), Y, **OPTIONS)
-    points, repeated = account.points, np.arange(100) < 30
+    report = report_of(X + noise * rng.normal(size=X.shape), Y, **OPTIONS)
+    points, repeated = report.points, np.arange(100) < 30
     np.testing.assert_array_equal(np.isnan(points.log_radius_data), repeated)
     np.testing.assert_array_equal(np.isnan(points.density_residual), repeated)
     np.testing.assert_array_equal(points.unreliable, repeated)
-    np.testing.assert_array_equal(np.flatnonzero(points.copy), [*range(30), 50, 51])
-    assert "copy: 32 of 100 points (32.0%) have copies, and 30 so many that" in page(account)
+    np.testing.assert_array_equal(np.flatnonzero(points.is_duplicate), [*range(30), 50, 51])
+    assert "is_duplicate: 32 of 100 points (32.0%) have duplicates; 30 have so many that" in page(
+        report
+    )
     assert points.sigma_at_bound is None
 
 
 def test_most_points_may_be_copies_and_few_far_out(rng):
     X = rng.normal(size=(200, 2))
     X[:130] = X[0] + 1e-13 * rng.normal(size=(130, 2))
-    np.testing.assert_array_equal(account_of(X, X, **OPTIONS).points.copy, np.arange(200) < 130)
+    np.testing.assert_array_equal(
+        report_of(X, X, **OPTIONS).points.is_duplicate, np.arange(200) < 130
+    )
     X = rng.normal(size=(200, 2))
     X[0] = 1e9
-    assert not account_of(X, X, **OPTIONS).points.copy.any()
+    assert not report_of(X, X, **OPTIONS).points.is_duplicate.any()
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
@@ -216,30 +220,30 @@ def test_neighbours_equally_far_are_equally_good(metric):
     rng = np.random.default_rng(0)
     Y = np.hstack([X, X]) + 1e-3 * rng.normal(size=(90, 2))
     for k in (4, 20, 40):  # as many neighbours as are searched for
-        account = account_of(X, Y, k=k, k_neighborhood=4, metric=metric)
+        report = report_of(X, Y, k=k, k_neighborhood=4, metric=metric)
         if metric == "euclidean" or k > 4:  # lists that end among the copies do not know the rest
-            assert (account.points.neighbor_recall == 1).all()
-            assert account.whole.neighbor_recall == 1
+            assert (report.points.neighbor_recall == 1).all()
+            assert report.quality.neighbor_recall == 1
 
 
 def test_the_recall_of_the_whole_is_that_of_the_points():
     rng = np.random.default_rng(0)
     X = rng.integers(3, size=(150, 3)).astype(float)  # many equally far, and copies
     Y = rng.normal(size=(150, 2)) + X[:, :2]
-    account = account_of(X, Y, **OPTIONS)
-    assert account.whole.neighbor_recall == pytest.approx(account.points.neighbor_recall.mean())
-    assert account.whole.neighbor_recall == neighbor_recall(X, Y, k=6)
+    report = report_of(X, Y, **OPTIONS)
+    assert report.quality.neighbor_recall == pytest.approx(report.points.neighbor_recall.mean())
+    assert report.quality.neighbor_recall == neighbor_recall(X, Y, k=6)
     reach = np.sort(cdist(X, X) + np.diag(np.full(150, np.inf)), axis=1)[:, 5:6]
     in_map = sorted_neighbors(Y)[0][:, :6]
     kept = np.take_along_axis(cdist(X, X), in_map, axis=1) <= reach + 1e-9
-    close(account.points.neighbor_recall, kept.mean(axis=1))
+    close(report.points.neighbor_recall, kept.mean(axis=1))
 
 
-def test_a_point_torn_from_its_neighbours_is_unreliable():
+def test_a_point_split_from_its_neighbours_is_unreliable():
     X, _, labels = blobs(n=150)
     Y = X[:, :2].copy()
     Y[7] = 1e4  # alone, far outside
-    points = account_of(X, Y, labels=labels, **OPTIONS).points
+    points = report_of(X, Y, labels=labels, **OPTIONS).points
     assert points.unreliable[7]
     assert points.density_residual[7] > np.log(2)
     assert points.neighbor_recall[7] <= 0.1
@@ -252,18 +256,18 @@ def test_a_point_torn_from_its_neighbours_is_unreliable():
 def test_given_neighbors_are_as_good_as_found_ones():
     X, Y, labels = blobs()
     options = OPTIONS | {"labels": labels, "perplexity": 10}
-    searched = account_of(X, Y, **options)
+    searched = report_of(X, Y, **options)
     indices, distances = nearest_neighbors(X, 30)
-    given_pair = account_of(X, Y, neighbors=(indices, distances), **options)
+    given_pair = report_of(X, Y, neighbors=(indices, distances), **options)
     assert_same(given_pair, searched)
     assert np.isnan(given_pair.search_recall)
     rows = np.repeat(np.arange(120), 30)
     graph = csr_array((distances.ravel(), (rows, indices.ravel())), shape=(120, 120))
-    assert_same(account_of(X, Y, neighbors=graph, **options), searched)
-    without_points = account_of(None, Y, neighbors=graph, **options)
+    assert_same(report_of(X, Y, neighbors=graph, **options), searched)
+    without_points = report_of(None, Y, neighbors=graph, **options)
     close(without_points.points.density_residual, searched.points.density_residual)
-    close(without_points.whole.density_log_correlation, searched.whole.density_log_correlation)
-    assert np.isnan(without_points.whole.trustworthiness)
+    close(without_points.quality.density_log_correlation, searched.quality.density_log_correlation)
+    assert np.isnan(without_points.quality.trustworthiness)
     assert np.isnan(without_points.ratios.data).all()
     assert np.isfinite(without_points.ratios.map_low).all()
     assert "times as wide as A in the map." in page(without_points)
@@ -272,9 +276,9 @@ def test_given_neighbors_are_as_good_as_found_ones():
 
 def test_too_few_given_neighbors_lower_k():
     X, Y, _ = blobs()
-    account = account_of(X, Y, k=100, neighbors=nearest_neighbors(X, 10))
-    assert account.whole.k == account.whole.k_neighborhood == 10
-    assert "k 100 → 10, k_neighborhood 15 → 10 (the precomputed neighbours)" in page(account)
+    report = report_of(X, Y, k=100, neighbors=nearest_neighbors(X, 10))
+    assert report.quality.k == report.quality.k_neighborhood == 10
+    assert "k 100 → 10, k_neighborhood 15 → 10 (the precomputed neighbours)" in page(report)
 
 
 @pytest.mark.parametrize("metric", ["manhattan", "correlation", "precomputed"])
@@ -286,22 +290,22 @@ def test_other_distances(metric):
         distances = np.sqrt(2 * distances)
     seen = distances if metric == "precomputed" else X
     options = OPTIONS | {"labels": labels, "metric": metric, "sigma": np.ones(120)}
-    account = account_of(seen, Y, **options)
+    report = report_of(seen, Y, **options)
     log_r = np.log(np.sort(distances, axis=1)[:, 12])
-    close(account.points.log_radius_data, log_r, atol=1e-7)
-    assert np.isfinite(account.ratios.data).all() == (metric == "correlation")
+    close(report.points.log_radius_data, log_r, atol=1e-7)
+    assert np.isfinite(report.ratios.data).all() == (metric == "correlation")
     if metric == "precomputed":
         graph = csr_array(np.where(distances < np.sort(distances, axis=1)[:, 40:41], distances, 0))
-        sparse = account_of(graph, Y, **options)
-        close(sparse.points.log_radius_data, account.points.log_radius_data)
+        sparse = report_of(graph, Y, **options)
+        close(sparse.points.log_radius_data, report.points.log_radius_data)
 
 
 def test_neighbours_of_many_points_are_searched_for_approximately(monkeypatch):
     X, Y, labels = blobs(n=900)
-    exact = account_of(X, Y, labels=labels, perplexity=20, **OPTIONS)
+    exact = report_of(X, Y, labels=labels, perplexity=20, **OPTIONS)
     assert exact.search_recall == 1
     monkeypatch.setattr("dtsne.neighbors._base.MAX_EXACT_NEIGHBORS", 500)
-    found = account_of(X, Y, labels=labels, perplexity=20, **OPTIONS)
+    found = report_of(X, Y, labels=labels, perplexity=20, **OPTIONS)
     assert found.search_recall >= 0.99
     difference = found.points.density_residual - exact.points.density_residual
     # The median, which residuals are around, may be that of a point with another radius.
@@ -313,9 +317,9 @@ def test_neighbours_of_many_points_are_searched_for_approximately(monkeypatch):
 @pytest.mark.parametrize("n_axes", [1, 3, 5])
 def test_maps_of_any_dimension(n_axes):
     X, _, labels = blobs(d=6)
-    account = account_of(X, X[:, :n_axes], labels=labels, **OPTIONS)
+    report = report_of(X, X[:, :n_axes], labels=labels, **OPTIONS)
     log_s = np.log(sorted_neighbors(X[:, :n_axes])[1][:, 11])
-    close(account.points.log_radius_map, log_s - np.median(log_s))
+    close(report.points.log_radius_map, log_s - np.median(log_s))
 
 
 # Bad input
@@ -323,12 +327,12 @@ def test_maps_of_any_dimension(n_axes):
 
 def test_json_keeps_the_types_of_tables_without_rows():
     X, Y, _ = blobs()
-    account = account_of(X, Y, labels=["one"] * len(X), **OPTIONS)
-    again = Account.from_json(account.to_json())
+    report = report_of(X, Y, labels=["one"] * len(X), **OPTIONS)
+    again = Report.from_json(report.to_json())
     for name in ("groups", "ratios", "points"):
         kinds = [
             {column: values.dtype.kind for column, values in getattr(one, name).columns().items()}
-            for one in (account, again)
+            for one in (report, again)
         ]
         assert kinds[0] == kinds[1]
     assert len(again.ratios) == 0
@@ -339,11 +343,11 @@ def test_categories_of_several_kinds_are_handed_on():
     pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
     X, Y, labels = blobs()
     mixed = pd.Categorical([1 if label == "A" else label for label in labels], ["C", 1, "B"])
-    account = account_of(X, Y, labels=mixed, **OPTIONS)
-    again = Account.from_json(account.to_json())
-    assert account.groups.label.tolist() == again.groups.label.tolist() == ["C", 1, "B"]
-    assert account.to_polars("groups")["label"].to_list() == ["C", "1", "B"]
-    assert isinstance(account.to_polars("groups"), pl.DataFrame)
+    report = report_of(X, Y, labels=mixed, **OPTIONS)
+    again = Report.from_json(report.to_json())
+    assert report.groups.label.tolist() == again.groups.label.tolist() == ["C", 1, "B"]
+    assert report.to_polars("groups")["label"].to_list() == ["C", "1", "B"]
+    assert isinstance(report.to_polars("groups"), pl.DataFrame)
 
 
 @pytest.mark.parametrize(
@@ -352,10 +356,10 @@ def test_categories_of_several_kinds_are_handed_on():
         ({"Y": np.zeros((119, 2))}, ValueError, "X has 120 rows and Y has 119"),
         ({"Y": np.full((120, 2), np.nan)}, ValueError, "Y has NaN"),
         ({"X": np.full((120, 2), np.inf)}, ValueError, "X has NaN or infinite"),
-        ({"X": None}, ValueError, "give X or neighbors"),
+        ({"X": None}, ValueError, "pass X or neighbors"),
         ({"X": csr_array(np.eye(120))}, TypeError, "X is sparse"),
         ({"X": np.zeros((7, 3)), "metric": "manhattan"}, ValueError, "X has 7 rows and Y has 120"),
-        ({"metric": "euclidian"}, ValueError, "metric='euclidian' is not known"),
+        ({"metric": "euclidian"}, ValueError, "metric='euclidian' must be one of 'euclidean'"),
         ({"labels": ["a"] * 119}, ValueError, "labels has shape"),
         ({"labels": [None] * 120}, ValueError, "labels has only missing values"),
         ({"labels": np.array([1] + ["a"] * 119, object)}, ValueError, "labels mixes numbers"),
@@ -363,7 +367,11 @@ def test_categories_of_several_kinds_are_handed_on():
         ({"k_neighborhood": 2.5}, TypeError, "k_neighborhood=2.5 must be an integer"),
         ({"sigma": np.ones(119)}, ValueError, "sigma has shape"),
         ({"sigma": np.zeros(120)}, ValueError, "sigma has values that are not positive"),
-        ({"perplexity": 1}, ValueError, "perplexity=1 has to be above 1 and below 120"),
+        (
+            {"perplexity": 1},
+            ValueError,
+            "perplexity=1 must be .* above 1 and below the number of points",
+        ),
         ({"labels": np.array([1, "a", None, 2] * 30, object)}, ValueError, "labels mixes numbers"),
         ({"n_bootstrap": -1}, ValueError, "n_bootstrap=-1 must be .* at least 100"),
         ({"n_bootstrap": 1}, ValueError, "n_bootstrap=1 must be .* at least 100"),
@@ -380,40 +388,40 @@ def test_bad_input_is_refused(change, error, message):
     X, Y, labels = blobs()
     arguments = OPTIONS | {"X": X, "Y": Y, "labels": labels} | change
     with pytest.raises(error, match=message):
-        account_of(**arguments)
+        report_of(**arguments)
 
 
 def test_a_k_too_large_is_lowered_and_said():
     X, Y, labels = blobs(n=60)
-    account = account_of(X, Y, labels=labels, n_bootstrap=0)
-    assert account.whole.k == 29
-    assert "k 100 → 29 (less than half of 60 points)" in page(account)
+    report = report_of(X, Y, labels=labels, n_bootstrap=0)
+    assert report.quality.k == 29
+    assert "k 100 → 29 (less than half of 60 points)" in page(report)
 
 
 @pytest.mark.parametrize("n", [4, 5, 9])
 def test_as_few_points_as_can_be(n):
     X, Y, labels = blobs(n=n)
-    account = account_of(X, Y, labels=labels, perplexity=1.5, sigma=np.ones(n))
-    assert len(account.points) == n
-    assert "nan" not in str(account).replace("not known", "")
+    report = report_of(X, Y, labels=labels, perplexity=1.5, sigma=np.ones(n))
+    assert len(report.points) == n
+    assert "nan" not in str(report).replace("not known", "")
 
 
 def test_points_on_one_spot_in_the_map():
     X, _, _ = blobs(n=40)
-    account = account_of(X, np.zeros((40, 2)), **OPTIONS)
-    assert account.points.unreliable.all()
-    assert "Densities: nothing can be said" in page(account)
+    report = report_of(X, np.zeros((40, 2)), **OPTIONS)
+    assert report.points.unreliable.all()
+    assert "Densities: no statement is possible" in page(report)
 
 
 def test_the_example_is_true():
-    import dtsne.account
+    import dtsne.report
 
-    assert doctest.testmod(dtsne.account) == (0, 5)
+    assert doctest.testmod(dtsne.report) == (0, 5)
 
 
 @pytest.mark.integration
 def test_importing_is_light():
-    script = "import sys, dtsne.account; print(*{name.split('.')[0] for name in sys.modules})"
+    script = "import sys, dtsne.report; print(*{name.split('.')[0] for name in sys.modules})"
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )

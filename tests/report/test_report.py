@@ -16,9 +16,10 @@ from sklearn.decomposition import PCA
 from sklearn.neighbors import NearestNeighbors
 
 from dtsne import DTSNE
-from dtsne.account import account_of
 from dtsne.datasets import load
 from dtsne.page._from_report import _FLAGS, explorable
+from dtsne.report import report_of, report_of_embedding
+from dtsne.runtime._errors import DataError
 
 
 @pytest.fixture(scope="module")
@@ -32,9 +33,9 @@ def model(blobs):
     return DTSNE(perplexity=20, max_iter=50, tol=0).fit(blobs[0])
 
 
-def test_the_report_is_the_account_of_data_and_map(blobs, model):
+def test_the_report_is_that_of_data_and_map(blobs, model):
     X, labels = blobs
-    by_hand = account_of(
+    by_hand = report_of(
         X, model.embedding_, labels=labels, sigma=model.sigma_, perplexity=model.perplexity_
     )
     report = model.report(labels=labels, k=100)
@@ -46,7 +47,7 @@ def test_the_report_is_the_account_of_data_and_map(blobs, model):
         else:
             np.testing.assert_array_equal(found, values)
     assert report.ratios.sentences == by_hand.ratios.sentences
-    assert report.whole.trustworthiness == pytest.approx(by_hand.whole.trustworthiness)
+    assert report.quality.trustworthiness == pytest.approx(by_hand.quality.trustworthiness)
 
 
 def test_the_report_is_of_the_data_as_the_method_saw_it():
@@ -55,7 +56,7 @@ def test_the_report_is_of_the_data_as_the_method_saw_it():
     model = DTSNE(perplexity=20, n_pcs=2, max_iter=20, tol=0).fit(X)
     centred = X - X.mean(axis=0)
     reduced = centred @ np.linalg.svd(centred, full_matrices=False)[2][:2].T
-    expected = account_of(reduced, model.embedding_, sigma=model.sigma_)
+    expected = report_of(reduced, model.embedding_, sigma=model.sigma_)
     found = model.report(k=100)
     np.testing.assert_allclose(
         found.points.log_radius_data, expected.points.log_radius_data, atol=1e-9
@@ -67,8 +68,9 @@ def test_a_model_leaves_the_data_behind_and_takes_it_again(blobs, model):
     data = X.tobytes()[:64]
     assert data not in pickle.dumps(model)
     for other in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
-        with pytest.raises(ValueError, match=r"report\(X=…\)"):
+        with pytest.raises(DataError, match=r"report\(X=X\)") as error:
             other.report()
+        assert error.value.argument == "X"
         assert other.report(labels, X=X).to_json() == model.report(labels=labels).to_json()
 
 
@@ -84,14 +86,14 @@ def test_other_data_of_the_same_shape_is_refused(blobs, model):
     rng = np.random.default_rng(0)
     others = (X[::-1], X[:, ::-1], X + 0.1, 1.001 * X, X[rng.permutation(len(X))])
     for other in others:
-        with pytest.raises(ValueError, match="X is not the data that the model was fitted on"):
+        with pytest.raises(ValueError, match="X differs from the data of the fit"):
             model.report(X=other)
     swapped = X.copy()
     swapped[[3, 77]] = swapped[[77, 3]]
     with pytest.raises(ValueError, match="the order of its rows"):
         model.report(X=swapped)
     for same in (X.astype(np.float32), X + 1e-9, X.tolist(), csr_array(X)):
-        assert model.report(X=same).whole.n == len(X)
+        assert model.report(X=same).quality.n == len(X)
 
 
 @pytest.mark.parametrize("noise", [0.0, 1e-12])
@@ -100,27 +102,29 @@ def test_the_fit_says_which_points_have_no_scale(noise):
     X = rng.normal(size=(500, 10))
     X[:100] = X[0] + noise * rng.normal(size=(100, 10))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of copies, that they are drawn as tight clusters
+        warnings.simplefilter("ignore")  # of duplicates, that they are drawn as tight clusters
         model = DTSNE(perplexity=30, max_iter=20, tol=0).fit(X)
     copies = np.arange(500) < 100
     for report in (model.report(), model.report(k=150)):  # also beyond the copies
         assert report.points.sigma_at_bound[copies].all()
         # Nor has a point one of its own that is nearer to all copies than to others.
         assert report.points.sigma_at_bound.sum() <= 105
-        np.testing.assert_array_equal(report.points.copy, copies)
+        np.testing.assert_array_equal(report.points.is_duplicate, copies)
         assert report.points.unreliable[copies].all()
         assert report.points.unreliable.sum() <= 110
-        assert "of 500 points (20.0%) have copies" in " ".join(str(report).split())
+        assert "of 500 points (20.0%) have duplicates" in " ".join(str(report).split())
         assert "* sigma_at_bound: 10" in str(report)
 
 
 def test_the_unit_of_the_map_is_that_of_the_fit(blobs):
     model = DTSNE(perplexity=20, max_iter=20, tol=0).fit(blobs[0])
     before = model.report()
-    assert before.map_unit == model.kernel_unit_ == pytest.approx(np.median(model.sigma_))
-    model.kernel_unit_ *= 2
-    after = model.report()
-    assert after.map_unit == model.kernel_unit_
+    assert before.kernel_unit == model.kernel_unit_ == pytest.approx(np.median(model.sigma_))
+    embedding = model._embedding
+    scales = embedding.kernel_scales
+    other = replace(embedding, kernel_scales=scales._replace(unit=2 * scales.unit))
+    after = report_of_embedding(other)
+    assert after.kernel_unit == 2 * model.kernel_unit_
     shift = before.points.log_radius_data - after.points.log_radius_data
     np.testing.assert_allclose(shift, np.log(2))
 
@@ -137,15 +141,15 @@ def test_a_loaded_model_says_the_same_of_copies():
     loaded = pickle.loads(pickle.dumps(model))
     assert loaded.report(X=X).to_json() == model.report().to_json()
     report = model.report()
-    assert report.points.copy.sum() == 260
+    assert report.points.is_duplicate.sum() == 260
     # Reduced elsewhere, in one thread or many, and in float32 too.
     reduced = PCA(50, random_state=0).fit_transform(X)
     for given in (reduced, reduced.astype(np.float32)):
-        account = account_of(given, model.embedding_, k=30, perplexity=30)
-        np.testing.assert_array_equal(account.points.copy, report.points.copy)
+        report = report_of(given, model.embedding_, k=30, perplexity=30)
+        np.testing.assert_array_equal(report.points.is_duplicate, report.points.is_duplicate)
         known = np.isfinite(report.points.log_radius_data)
-        np.testing.assert_array_equal(np.isfinite(account.points.log_radius_data), known)
-        assert account.readings[0][:20] == report.readings[0][:20]
+        np.testing.assert_array_equal(np.isfinite(report.points.log_radius_data), known)
+        assert report.reliability[0][:20] == report.reliability[0][:20]
 
 
 def test_a_report_does_not_search_again(blobs, monkeypatch):
@@ -155,8 +159,8 @@ def test_a_report_does_not_search_again(blobs, monkeypatch):
     monkeypatch.setattr("dtsne.neighbors._exact.nearest_neighbors", None)
     assert model.report(labels).to_json() == expected
     monkeypatch.undo()
-    assert model.report(k=150).whole.k == 150  # more than were kept
-    monkeypatch.setattr("dtsne._embedding._MAX_BYTES", 1000)
+    assert model.report(k=150).quality.k == 150  # more than were kept
+    monkeypatch.setattr("dtsne._cost._MAX_BYTES", 1000)
     large = DTSNE(perplexity=20, max_iter=20, tol=0).fit(X)
     assert large._embedding.artifacts.lists is None
     assert large.report(labels).to_json() == expected
@@ -195,11 +199,11 @@ def test_other_metrics_have_a_report(blobs, metric):
     given = cdist(X, X) if metric == "precomputed" else X
     model = DTSNE(perplexity=20, metric=metric, max_iter=20, tol=0).fit(given)
     report = model.report(k=100)
-    assert np.isnan(report.whole.distance_correlation) == (metric != "cosine")
+    assert np.isnan(report.quality.distance_correlation) == (metric != "cosine")
     if metric == "manhattan":
         distances = np.sort(cdist(X, X, "cityblock"), axis=1)[:, 100]
         found = report.points.log_radius_data
-        np.testing.assert_allclose(np.exp(found) * report.map_unit, distances, rtol=1e-9)
+        np.testing.assert_allclose(np.exp(found) * report.kernel_unit, distances, rtol=1e-9)
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
@@ -209,34 +213,34 @@ def test_given_neighbours_are_those_of_the_report(blobs, metric):
     graph = search.kneighbors_graph(mode="distance")
     model = DTSNE(perplexity=20, metric=metric, neighbors=graph, max_iter=20, tol=0).fit(X)
     report = model.report(k=100)
-    assert report.whole.k == 70
+    assert report.quality.k == 70
     radii = search.kneighbors()[0][:, -1]
     np.testing.assert_allclose(
-        np.exp(report.points.log_radius_data) * report.map_unit, radii, rtol=1e-9
+        np.exp(report.points.log_radius_data) * report.kernel_unit, radii, rtol=1e-9
     )
     # Coordinates are known, but not as those of another metric.
-    assert np.isnan(report.whole.distance_correlation) == (metric == "manhattan")
+    assert np.isnan(report.quality.distance_correlation) == (metric == "manhattan")
 
 
 def test_the_unit_of_the_map_is_that_of_its_radii():
     X, _, _ = load("2D-density")
-    account = account_of(X, X / 3.0, sigma=np.full(len(X), 0.7))
-    assert account.radius_unit == pytest.approx(3.0)
-    assert account_of(X, X / 3.0).radius_unit is None
+    report = report_of(X, X / 3.0, sigma=np.full(len(X), 0.7))
+    assert report.radius_unit == pytest.approx(3.0)
+    assert report_of(X, X / 3.0).radius_unit is None
 
 
 def test_one_dimension_has_a_report_and_no_page(blobs):
     model = DTSNE(n_components=1, perplexity=20, max_iter=20, tol=0).fit(blobs[0])
-    assert model.report().whole.n == len(blobs[0])
+    assert model.report().quality.n == len(blobs[0])
     with pytest.raises(ValueError, match="n_components=2"):
         model.explore()
 
 
-def test_the_page_holds_map_and_account(blobs, model):
+def test_the_page_holds_map_and_report(blobs, model):
     X, labels = blobs
-    account = model.report(labels=labels)
+    report = model.report(labels=labels)
     page = model.explore(
-        account=account,
+        report=report,
         columns={"depth": X[:, 0], "flag": labels},
         others={"t-SNE": model.embedding_ + 1},
         ids=[f"cell {i}" for i in range(len(X))],
@@ -244,7 +248,7 @@ def test_the_page_holds_map_and_account(blobs, model):
     )
     for text in ("depth", "flag (given)", "density residual", "t-SNE", "dtSNE", "Cells"):
         assert text in page.html
-    for sentence in (account.readings[0], account.ratios.sentences[0]):
+    for sentence in (report.reliability[0], report.ratios.sentences[0]):
         assert json.dumps(sentence)[1:-1] in page.html
     assert model.explore(labels=labels).html.startswith("<!")
 
@@ -253,16 +257,16 @@ def header_of(page) -> dict:
     return json.loads(re.search(r'type="application/json">(.*?)</script>', page.html, re.S)[1])
 
 
-def test_an_account_is_shown_with_the_map_that_it_is_of(blobs, model):
+def test_a_report_is_shown_with_the_map_that_it_is_of(blobs, model):
     X, labels = blobs
     other = DTSNE(perplexity=20, max_iter=20, tol=0, density_scale=0).fit(X)
     others = {"t-SNE": other.embedding_}
     one = header_of(model.explore(labels=labels, others=others))
-    assert [map_["account"] is None for map_ in one["maps"]] == [False, True]
-    accounts = {"dtSNE": model.report(labels=labels), "t-SNE": other.report()}
-    both = header_of(model.explore(account=accounts, others=others))
-    correlations = [dict(map_["account"]["rows"])["trustworthiness"] for map_ in both["maps"]]
-    expected = [f"{account.whole.trustworthiness:.4g}" for account in accounts.values()]
+    assert [map_["report"] is None for map_ in one["maps"]] == [False, True]
+    reports = {"dtSNE": model.report(labels=labels), "t-SNE": other.report()}
+    both = header_of(model.explore(report=reports, others=others))
+    correlations = [dict(map_["report"]["rows"])["trustworthiness"] for map_ in both["maps"]]
+    expected = [f"{report.quality.trustworthiness:.4g}" for report in reports.values()]
     assert correlations == expected
     # The unit of t-SNE's map means nothing.
     assert [map_["unit"] is None for map_ in both["maps"]] == [False, True]
@@ -273,20 +277,20 @@ def test_an_account_is_shown_with_the_map_that_it_is_of(blobs, model):
         assert f"{name} in t-SNE" in names
         assert name not in names
     with pytest.raises(ValueError, match=r"reports are of \['UMAP'\].*\['dtSNE'\]"):
-        model.explore(account={"UMAP": accounts["dtSNE"]})
+        model.explore(report={"UMAP": reports["dtSNE"]})
 
 
-def test_units_and_labels_do_not_depend_on_the_order_of_the_accounts(blobs, model):
+def test_units_and_labels_do_not_depend_on_the_order_of_the_reports(blobs, model):
     X, labels = blobs
     other = DTSNE(perplexity=20, max_iter=20, tol=0, density_scale=0).fit(X)
-    accounts = {"t-SNE": other.report(), "dtSNE": model.report(labels=labels)}
-    page = header_of(model.explore(account=accounts, others={"t-SNE": other.embedding_}))
+    reports = {"t-SNE": other.report(), "dtSNE": model.report(labels=labels)}
+    page = header_of(model.explore(report=reports, others={"t-SNE": other.embedding_}))
     units = {map_["name"]: map_["unit"] for map_ in page["maps"]}
-    assert units == {"dtSNE": pytest.approx(accounts["dtSNE"].radius_unit), "t-SNE": None}
+    assert units == {"dtSNE": pytest.approx(reports["dtSNE"].radius_unit), "t-SNE": None}
     assert page["columns"][0]["name"] == "label"
-    # Labels from any account that has them.
-    accounts = {"t-SNE": other.report(labels=labels), "dtSNE": model.report()}
-    page = header_of(model.explore(account=accounts, others={"t-SNE": other.embedding_}))
+    # Labels from any report that has them.
+    reports = {"t-SNE": other.report(labels=labels), "dtSNE": model.report()}
+    page = header_of(model.explore(report=reports, others={"t-SNE": other.embedding_}))
     assert page["columns"][0]["name"] == "label"
 
 
@@ -294,14 +298,14 @@ def test_a_map_of_tsne_is_called_so_and_has_no_unit(blobs):
     X, _ = blobs
     model = DTSNE(perplexity=20, max_iter=20, tol=0, density_scale=0).fit(X)
     model.set_params(density_scale=1.0)  # what counts is the fit
-    account = model.report()
-    assert account.radius_unit is None
-    assert account.map_unit is None
-    assert "One unit of the map" not in str(account)
-    (shown,) = header_of(model.explore(account=account))["maps"]
+    report = model.report()
+    assert report.radius_unit is None
+    assert report.kernel_unit is None
+    assert "One unit of the map" not in str(report)
+    (shown,) = header_of(model.explore(report=report))["maps"]
     assert (shown["name"], shown["unit"]) == ("t-SNE", None)
-    with pytest.raises(ValueError, match="others has a map called 't-SNE', as this one is"):
-        model.explore(account=account, others={"t-SNE": X[:, :2]})
+    with pytest.raises(ValueError, match="others has a map with the name of this one, 't-SNE'"):
+        model.explore(report=report, others={"t-SNE": X[:, :2]})
 
 
 def label_on(page) -> tuple[str, list[str], list[str]]:
@@ -342,9 +346,9 @@ def test_pages_and_pictures_take_tensors(blobs, model):
 def test_a_label_keeps_a_column_of_its_own_whatever_its_name(blobs, model, name):
     X, labels = blobs
     columns = {name: X[:, 0], f"{name} (given)": X[:, 1]}
-    account = model.report(labels=labels)
+    report = model.report(labels=labels)
     maps = {"map": model.embedding_}
-    page = explorable(maps, {"map": account}, label_name=name, columns=columns)
+    page = explorable(maps, {"map": report}, label_name=name, columns=columns)
     names = [column["name"] for column in header_of(page)["columns"]]
     assert names.count(name) == 1
     assert len(names) == len(set(names)) == 9
@@ -352,25 +356,25 @@ def test_a_label_keeps_a_column_of_its_own_whatever_its_name(blobs, model, name)
 
 
 def test_a_flag_says_the_cause(blobs, model):
-    account = model.report()
+    report = model.report()
     n = len(blobs[0])
     which = np.arange(n)
     flags = {
         "perplexity_too_large": which == 0,
         "sigma_at_bound": which == 1,
         "k_too_large": which == 2,
-        "copy": which == 3,
+        "is_duplicate": which == 3,
         "unreliable": which <= 4,
     }
-    account = replace(account, points=replace(account.points, **flags))
-    page = explorable({"map": model.embedding_}, {"map": account})
+    report = replace(report, points=replace(report.points, **flags))
+    page = explorable({"map": model.embedding_}, {"map": report})
     flag = next(c for c in header_of(page)["columns"] if c["name"] == "flag")
     assert set(flag["listed"]) == {*_FLAGS.values(), "none"}
 
 
 def test_radii_reach_to_the_perplexity(model):
-    assert model.report().whole.k == 20
-    assert model.report(k=7).whole.k == 7
+    assert model.report().quality.k == 20
+    assert model.report(k=7).quality.k == 7
 
 
 def test_parameters_set_after_the_fit_change_no_report():
@@ -384,9 +388,9 @@ def test_parameters_set_after_the_fit_change_no_report():
     assert pickle.loads(pickle.dumps(model)).report(X=X).to_json() == before
 
 
-def test_an_account_is_not_given_beside_labels(blobs, model):
-    with pytest.raises(ValueError, match="either account"):
-        model.explore(labels=blobs[1], account=model.report())
+def test_a_report_is_not_passed_with_labels(blobs, model):
+    with pytest.raises(ValueError, match="either report"):
+        model.explore(labels=blobs[1], report=model.report())
 
 
 def names_on(page):
@@ -407,5 +411,5 @@ def test_labels_of_mixed_categories_survive_json():
     pandas = pytest.importorskip("pandas")
     X, codes, _ = load("G3-d")
     labels = pandas.Categorical.from_codes(codes, ["x", 2, 3.5])
-    account = account_of(X, X[:, :2], labels=labels, n_bootstrap=100)
-    assert type(account).from_json(account.to_json()).to_json() == account.to_json()
+    report = report_of(X, X[:, :2], labels=labels, n_bootstrap=100)
+    assert type(report).from_json(report.to_json()).to_json() == report.to_json()

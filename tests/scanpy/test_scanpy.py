@@ -104,27 +104,27 @@ def assert_same(found, expected):
 # What is added
 
 
-def test_what_is_added_is_the_map_and_its_account(adata):
+def test_what_is_added_is_the_map_and_its_report(adata):
     before = adata.copy()
     assert dtsne(adata, groupby="louvain", **QUICK) is None
     X, labels = before.obsm["X_pca"], before.obs["louvain"].astype(str)
     model = DTSNE(n_pcs=None, **QUICK).fit(X)
-    account = model.report(labels=labels, k=10)  # the perplexity
+    report = model.report(labels=labels, k=10)  # the perplexity
     np.testing.assert_array_equal(adata.obsm["X_dtsne"], model.embedding_)
-    points, record = account.points, adata.uns["dtsne"]
+    points, record = report.points, adata.uns["dtsne"]
     np.testing.assert_array_equal(adata.obs["dtsne_log_radius"], points.log_radius_data)
     np.testing.assert_array_equal(adata.obs["dtsne_log_radius_map"], points.log_radius_map)
     np.testing.assert_array_equal(adata.obs["dtsne_density_residual"], points.density_residual)
     np.testing.assert_array_equal(adata.obs["dtsne_unreliable"], points.unreliable)
     assert record["n_iter"] == model.n_iter_ == 30
     assert record["kl_divergence"] == model.kl_divergence_
-    assert record["map_unit"] == np.median(model.sigma_)
-    assert record["quality"]["trustworthiness"] == account.whole.trustworthiness
-    assert tuple(record["readings"]) == account.readings
-    np.testing.assert_array_equal(record["groups"]["spread_map"], account.groups.spread_map)
+    assert record["kernel_unit"] == np.median(model.sigma_)
+    assert record["quality"]["trustworthiness"] == report.quality.trustworthiness
+    assert tuple(record["reliability"]) == report.reliability
+    np.testing.assert_array_equal(record["groups"]["spread_map"], report.groups.spread_map)
     categories = before.obs["louvain"].cat.categories
     np.testing.assert_array_equal(record["groups"]["label"], categories)  # 9 before 10
-    assert tuple(record["ratios"]["sentence"]) == account.ratios.sentences
+    assert tuple(record["ratios"]["sentence"]) == report.ratios.sentences
     expected = {"use_rep": "X_pca", "n_pcs": 50, "perplexity": 10, "random_state": 0, "tol": 0}
     assert expected.items() <= record["params"].items()
     assert record["params"]["groupby"] == "louvain"
@@ -133,7 +133,7 @@ def test_what_is_added_is_the_map_and_its_account(adata):
 def test_the_radius_reaches_as_far_as_it_is_told_to(small):
     dtsne(small, k=20, **QUICK)
     distances = np.sort(kneighbors_graph(small.obsm["X_pca"], 20, mode="distance").toarray())
-    unit = small.uns["dtsne"]["map_unit"]
+    unit = small.uns["dtsne"]["kernel_unit"]
     expected = np.log(distances[:, -1] / unit)
     np.testing.assert_allclose(small.obs["dtsne_log_radius"], expected, rtol=1e-5, atol=1e-5)
     assert small.uns["dtsne"]["quality"]["k"] == 20
@@ -210,9 +210,9 @@ def test_a_file_of_the_tables_looks_the_same(small, tmp_path):
     small.write_h5ad(tmp_path / "in.h5ad")
     dtsne(small, groupby="louvain", **QUICK)
     model = DTSNE(n_pcs=None, random_state=0, **QUICK).fit(small.obsm["X_pca"])
-    account = model.report(labels=np.asarray(small.obs["louvain"].astype(str)), k=10)
+    report = model.report(labels=np.asarray(small.obs["louvain"].astype(str)), k=10)
     params = {"use_rep": "X_pca", "n_pcs": 8, "neighbors": "searched", "groupby": "louvain"}
-    entries = entries_of(model._embedding, account, model.get_params(), source=params)
+    entries = entries_of(model._embedding, report, model.get_params(), source=params)
     write_h5ad(
         tmp_path / "out.h5ad",
         tmp_path / "in.h5ad",
@@ -645,4 +645,4 @@ def test_the_examples_of_the_page_run(capsys):
     for block in blocks:
         exec(block, namespace)
     plt.close("all")
-    assert capsys.readouterr().out.startswith("Densities can be read: ")
+    assert capsys.readouterr().out.startswith("Densities are reliable: ")

@@ -1,4 +1,4 @@
-"""What the tests of accounts share."""
+"""What the tests of reports share."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 if TYPE_CHECKING:
-    from dtsne.account import Account
+    from dtsne.report import Report
 
 OPTIONS = {"k": 12, "k_neighborhood": 6, "n_bootstrap": 100}
 
@@ -33,8 +33,8 @@ def close(a, b, **tolerance):
     np.testing.assert_allclose(a, b, **{"rtol": 1e-7, "atol": 1e-9, **tolerance})
 
 
-def assert_same(one: Account, other: Account, order=slice(None), *, map_shift=0.0, map_scale=1.0):
-    """Check that two accounts say the same of the same points, the map having another scale."""
+def assert_same(one: Report, other: Report, order=slice(None), *, map_shift=0.0, map_scale=1.0):
+    """Check that two reports say the same of the same points, the map having another scale."""
     for name, values in one.points.columns().items():
         expected = other.points.columns()[name][order]
         if values.dtype.kind == "f":
@@ -48,14 +48,14 @@ def assert_same(one: Account, other: Account, order=slice(None), *, map_shift=0.
             close(values, expected * (map_scale if name == "spread_map" else 1.0) + shift)
         else:
             np.testing.assert_array_equal(values, expected)
-    for name, value in one.whole.as_dict().items():
-        expected = other.whole.as_dict()[name]
+    for name, value in one.quality.as_dict().items():
+        expected = other.quality.as_dict()[name]
         if isinstance(value, float):
             close(value, expected)
         else:
             assert value == expected
 
 
-def page(account):
+def page(report):
     """Return what is printed, on one line."""
-    return " ".join(str(account).split())
+    return " ".join(str(report).split())

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from dtsne.io._table import Field, TextArray
-    from dtsne.report import Account
+    from dtsne.report import Report
     from dtsne.runtime._typing import FloatArray
 
 _LOGGER = logging.getLogger(__name__)
@@ -73,7 +73,7 @@ def _check_suffix(option: str, path: Path, suffixes: Sequence[str]) -> None:
         _PACKAGES[path.suffix.lower()]()
 
 
-def write_report(path: Path, report: Account, Y: FloatArray, ids: TextArray | None) -> None:
+def write_report(path: Path, report: Report, Y: FloatArray, ids: TextArray | None) -> None:
     """Write a report in the format of the suffix."""
     texts: dict[str, Callable[[], str]] = {
         ".md": report.to_markdown,

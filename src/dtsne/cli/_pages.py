@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from dtsne.io._table import TextArray
     from dtsne.page._columns import Column
-    from dtsne.report import Account
+    from dtsne.report import Report
     from dtsne.runtime._typing import FloatArray
     from dtsne.tables import Table
 
@@ -27,7 +27,7 @@ _BASE64, _HEAD = 4 / 3, 500
 
 def page_of(
     maps: Mapping[str, FloatArray],
-    reports: Mapping[str, Account],
+    reports: Mapping[str, Report],
     table: Table,
     label: str | None,
     title: str,

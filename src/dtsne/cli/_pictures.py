@@ -9,7 +9,7 @@ import numpy as np
 
 from dtsne import plots
 from dtsne.plots._panels import MAX_RATIOS
-from dtsne.report._radius_unit import factor_of_radii
+from dtsne.report._tables import radius_ratio
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from dtsne.labels._groups import Groups
     from dtsne.plots._scatter import MapOptions
-    from dtsne.report import Account
+    from dtsne.report import Report
     from dtsne.runtime._typing import FloatArray
 
 # Inches, as wide as a map by itself: the names of groups need the space.
@@ -50,13 +50,21 @@ class Radii:
         if sigma is None:
             return cls(data, in_map, None)
         data = data + np.log(np.median(sigma))
-        return cls(data, in_map, factor_of_radii(data, in_map))
+        return cls(data, in_map, radius_ratio(data, in_map))
 
     @classmethod
-    def from_report(cls, report: Account) -> Radii:
+    def from_report(cls, report: Report) -> Radii:
         """Take the radii of a report."""
         points = report.points
         return cls.from_columns(points.log_radius_data, points.log_radius_map, points.sigma)
+
+    def draw(
+        self, groups: Groups | None, *, title: str, figsize: tuple[float, float] = (5.0, 5.0)
+    ) -> Axes:
+        """Draw the radii in the map against those in the data."""
+        return plots.radius_plot(
+            self.data, self.map, labels=groups, unit=self.unit, title=title, figsize=figsize
+        )
 
 
 def draw_map(

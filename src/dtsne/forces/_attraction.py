@@ -121,9 +121,7 @@ def _sum_dense(begin, end, values, points, forces, costs):  # type: ignore[no-un
             divisor = d0 * d0 + d1 * d1 + d2 * d2 + d3
             if forces is not None:
                 pull = p[j] / divisor
-                f0 += pull * d0
-                f1 += pull * d1
-                f2 += pull * d2
+                f0, f1, f2 = f0 + pull * d0, f1 + pull * d1, f2 + pull * d2
             if costs is not None:
                 cost += p[j] * _log(divisor / d3)
         if forces is not None:
@@ -148,9 +146,7 @@ def _sum_sparse(begin, end, row_starts, columns, values, points, forces, costs):
             divisor = d0 * d0 + d1 * d1 + d2 * d2 + d3
             if forces is not None:
                 pull = p[e] / divisor
-                f0 += pull * d0
-                f1 += pull * d1
-                f2 += pull * d2
+                f0, f1, f2 = f0 + pull * d0, f1 + pull * d1, f2 + pull * d2
             if costs is not None:
                 cost += p[e] * _log(divisor / d3)
         if forces is not None:

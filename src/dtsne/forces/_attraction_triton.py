@@ -121,6 +121,29 @@ def _four_numbers(points, j, TILE: tl.constexpr):
 
 
 @triton.jit
+def _add_pairs(
+    p, d0, d1, d2, scale, f0, f1, f2, cost,
+    N_AXES: tl.constexpr, WITH_COST: tl.constexpr, APPROXIMATE: tl.constexpr,
+):  # fmt: skip
+    """Add forces, and shares of the cost, of pairs with D = (d0, d1, d2, scale)."""
+    squared_scale = scale * scale
+    divisor = squared_scale + d0 * d0
+    if N_AXES > 1:
+        divisor += d1 * d1
+    if N_AXES > 2:
+        divisor += d2 * d2
+    pull = p * inverse_of(divisor, APPROXIMATE)
+    f0 += pull * d0
+    if N_AXES > 1:
+        f1 += pull * d1
+    if N_AXES > 2:
+        f2 += pull * d2
+    if WITH_COST:
+        cost += p * tl.log(divisor * inverse_of(squared_scale, APPROXIMATE))
+    return f0, f1, f2, cost
+
+
+@triton.jit
 def _sum_sparse(
     starts,
     rows,
@@ -176,24 +199,10 @@ def _sum_sparse(
                 values + next_place + lanes, mask=exists, other=0.0, cache_modifier=".cg"
             )
             z0, z1, z2, z3 = _four_numbers(points, j, TILE)
-            d0 = y0 - z0
-            scale = s + z3
-            squared_scale = scale * scale
-            divisor = squared_scale + d0 * d0
-            if N_AXES > 1:
-                d1 = y1 - z1
-                divisor += d1 * d1
-            if N_AXES > 2:
-                d2 = y2 - z2
-                divisor += d2 * d2
-            pull = p * inverse_of(divisor, APPROXIMATE)
-            f0 += pull * d0
-            if N_AXES > 1:
-                f1 += pull * d1
-            if N_AXES > 2:
-                f2 += pull * d2
-            if WITH_COST:
-                cost += p * tl.log(divisor * inverse_of(squared_scale, APPROXIMATE))
+            f0, f1, f2, cost = _add_pairs(
+                p, y0 - z0, y1 - z1, y2 - z2, s + z3, f0, f1, f2, cost,
+                N_AXES, WITH_COST, APPROXIMATE,
+            )  # fmt: skip
             j = next_j
             p = next_p
         out = forces + 3 * piece
@@ -263,22 +272,14 @@ def _sum_dense(
         )
         d0 = y0 - tl.load(points + 4 * j, mask=is_column, other=0.0)[None, :]
         scale = s + tl.load(points + 4 * j + 3, mask=is_column, other=1.0)[None, :]
-        squared_scale = scale * scale
-        divisor = squared_scale + d0 * d0
+        d1, d2 = d0, d0  # of axes that are not used
         if N_AXES > 1:
             d1 = y1 - tl.load(points + 4 * j + 1, mask=is_column, other=0.0)[None, :]
-            divisor += d1 * d1
         if N_AXES > 2:
             d2 = y2 - tl.load(points + 4 * j + 2, mask=is_column, other=0.0)[None, :]
-            divisor += d2 * d2
-        pull = p * inverse_of(divisor, APPROXIMATE)
-        f0 += pull * d0
-        if N_AXES > 1:
-            f1 += pull * d1
-        if N_AXES > 2:
-            f2 += pull * d2
-        if WITH_COST:
-            cost += p * tl.log(divisor * inverse_of(squared_scale, APPROXIMATE))
+        f0, f1, f2, cost = _add_pairs(
+            p, d0, d1, d2, scale, f0, f1, f2, cost, N_AXES, WITH_COST, APPROXIMATE
+        )
     tl.store(forces + 3 * i, 2.0 * tl.sum(f0, axis=1), mask=is_row)
     tl.store(forces + 3 * i + 1, 2.0 * tl.sum(f1, axis=1), mask=is_row)
     tl.store(forces + 3 * i + 2, 2.0 * tl.sum(f2, axis=1), mask=is_row)

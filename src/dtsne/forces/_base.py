@@ -41,14 +41,9 @@ class Engine(ABC, Generic[Array]):
 
     @abstractmethod
     def evaluate(
-        self,
-        embedding: Array,
-        scales: Array,
-        *,
-        epoch: int | None = None,
-        exaggeration: float = 1.0,
-        with_kl: bool = False,
-    ) -> Evaluation[Array]:
+        self, embedding: Array, scales: Array, *,
+        epoch: int | None = None, exaggeration: float = 1.0, with_kl: bool = False,
+    ) -> Evaluation[Array]:  # fmt: skip
         """Evaluate a map of shape (n, n_components) for kernel scales of shape (n,)."""
 
     def step(
@@ -58,14 +53,9 @@ class Engine(ABC, Generic[Array]):
         return gradient_step(motion, scales, gradient, settings)
 
     def run(
-        self,
-        n: int,
-        motion: Motion[Array],
-        scales: Array,
-        settings: StepSettings,
-        *,
+        self, n: int, motion: Motion[Array], scales: Array, settings: StepSettings, *,
         epoch: int | None = None,
-    ) -> Motion[Array]:
+    ) -> Motion[Array]:  # fmt: skip
         """Evaluate and move n times, with the same scales and numbers."""
         for _ in range(n):
             found = self.evaluate(

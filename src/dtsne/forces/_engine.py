@@ -38,14 +38,9 @@ class CpuEngine(Engine[FloatArray]):
         self._negative_entropy = affinities.negative_entropy
 
     def evaluate(
-        self,
-        embedding: FloatArray,
-        scales: FloatArray,
-        *,
-        epoch: int | None = None,
-        exaggeration: float = 1.0,
-        with_kl: bool = False,
-    ) -> Evaluation[FloatArray]:
+        self, embedding: FloatArray, scales: FloatArray, *,
+        epoch: int | None = None, exaggeration: float = 1.0, with_kl: bool = False,
+    ) -> Evaluation[FloatArray]:  # fmt: skip
         """See :class:`Engine`."""
         n, n_components = embedding.shape
         coordinates = np.zeros((3, n))

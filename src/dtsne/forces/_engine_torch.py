@@ -58,14 +58,9 @@ class TorchEngine(Engine[Tensor]):
         self._recorder = Recorder()
 
     def evaluate(
-        self,
-        embedding: Tensor,
-        scales: Tensor,
-        *,
-        epoch: int | None = None,
-        exaggeration: float = 1.0,
-        with_kl: bool = False,
-    ) -> Evaluation[Tensor]:
+        self, embedding: Tensor, scales: Tensor, *,
+        epoch: int | None = None, exaggeration: float = 1.0, with_kl: bool = False,
+    ) -> Evaluation[Tensor]:  # fmt: skip
         """See :class:`dtsne.forces._base.Engine`."""
         n_components = embedding.shape[1]
         if epoch is None or epoch != self._epoch:
@@ -99,21 +94,10 @@ class TorchEngine(Engine[Tensor]):
         log_normaliser = float(np.log(float(normaliser)))
         return Evaluation(gradient, self._negative_entropy + float(cost) + log_normaliser)
 
-    def step(
-        self, motion: Motion[Tensor], scales: Tensor, gradient: Tensor, settings: StepSettings
-    ) -> Motion[Tensor]:
-        """See :class:`dtsne.forces._base.Engine`."""
-        return gradient_step(motion, scales, gradient, settings)
-
     def run(
-        self,
-        n: int,
-        motion: Motion[Tensor],
-        scales: Tensor,
-        settings: StepSettings,
-        *,
+        self, n: int, motion: Motion[Tensor], scales: Tensor, settings: StepSettings, *,
         epoch: int | None = None,
-    ) -> Motion[Tensor]:
+    ) -> Motion[Tensor]:  # fmt: skip
         """See :class:`dtsne.forces._base.Engine`; records iterations that are many and alike."""
         # Plain PyTorch waits for the device, which a recording cannot.
         if n == 1 or epoch is None or not runs_triton(motion.embedding):
@@ -134,6 +118,12 @@ class TorchEngine(Engine[Tensor]):
             if not self._repulsion.stayed_within_grid():
                 motion, n_frozen = before, 0  # some points left the grid: once more, with care
         return super().run(n - n_frozen, motion, scales, settings, epoch=epoch)
+
+    def step(
+        self, motion: Motion[Tensor], scales: Tensor, gradient: Tensor, settings: StepSettings
+    ) -> Motion[Tensor]:
+        """See :class:`dtsne.forces._base.Engine`."""
+        return gradient_step(motion, scales, gradient, settings)
 
 
 def _is_scaled(

@@ -89,6 +89,13 @@ def inverse_of(x, APPROXIMATE: tl.constexpr):
 
 
 @triton.jit
+def _load(place, exists, other, MASKED: tl.constexpr):
+    if MASKED:
+        return tl.load(place, mask=exists, other=other)
+    return tl.load(place)
+
+
+@triton.jit
 def _add_columns(
     i,
     y0,
@@ -114,28 +121,16 @@ def _add_columns(
         j = first + lanes
         # All offsets fit 32 bits: four numbers a point, and no sum over pairs of 500 M points.
         place = points + 4 * j
-        if MASKED:
-            exists = j < n
-            z0 = tl.load(place, mask=exists, other=_FAR)[None, :]
-            z3 = tl.load(place + 3, mask=exists, other=0.0)[None, :]
-        else:
-            z0 = tl.load(place)[None, :]
-            z3 = tl.load(place + 3)[None, :]
-        d0 = y0 - z0
-        scale = s + z3
+        exists = j < n
+        d0 = y0 - _load(place, exists, _FAR, MASKED)[None, :]
+        scale = s + _load(place + 3, exists, 0.0, MASKED)[None, :]
         squared_scale = scale * scale
         divisor = squared_scale + d0 * d0
         if N_AXES > 1:
-            if MASKED:
-                d1 = y1 - tl.load(place + 1, mask=exists, other=0.0)[None, :]
-            else:
-                d1 = y1 - tl.load(place + 1)[None, :]
+            d1 = y1 - _load(place + 1, exists, 0.0, MASKED)[None, :]
             divisor += d1 * d1
         if N_AXES > 2:
-            if MASKED:
-                d2 = y2 - tl.load(place + 2, mask=exists, other=0.0)[None, :]
-            else:
-                d2 = y2 - tl.load(place + 2)[None, :]
+            d2 = y2 - _load(place + 2, exists, 0.0, MASKED)[None, :]
             divisor += d2 * d2
         inverse = inverse_of(divisor, APPROXIMATE)
         w = squared_scale * inverse

@@ -2,7 +2,7 @@
 
 A general tree would do, but slowly, at every round of calibration. The map has few dimensions, and
 its points can be sorted into cells: sums of the counts over boxes of cells then tell how large a
-box around a point has to be to hold its neighbours.
+box around a point must be to hold its neighbours.
 """
 
 from __future__ import annotations

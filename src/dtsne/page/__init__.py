@@ -5,6 +5,7 @@ page draws the points with WebGL (regl-scatterplot, of which a copy lies in ``ve
 nothing of the network. It needs numpy and the standard library alone.
 """
 
+from dtsne.page._from_report import explore_embedding
 from dtsne.page._page import Page, make_page, write_page
 
-__all__ = ["Page", "make_page", "write_page"]
+__all__ = ["Page", "explore_embedding", "make_page", "write_page"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,17 +10,18 @@ import numpy as np
 from dtsne.labels._format import renamed
 from dtsne.labels._groups import Groups
 from dtsne.page._page import make_page
-from dtsne.runtime._errors import DataError
+from dtsne.runtime._errors import DataError, setting
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import ArrayLike
 
+    from dtsne._embedding import Embedding
     from dtsne.labels._groups import LabelArray
     from dtsne.page._columns import Column, Columns
     from dtsne.page._page import Page
-    from dtsne.report import Account
+    from dtsne.report import Report
     from dtsne.report._tables import PointTable
 
 # Columns of a report that the page shows, under names that a reader understands: here those of the
@@ -36,7 +38,7 @@ _FLAGS = {
     "perplexity_too_large": "cluster below the perplexity",
     "sigma_at_bound": "sigma at its bound",
     "k_too_large": "cluster below k",
-    "copy": "copy",
+    "is_duplicate": "duplicate",
     "unreliable": "unreliable",
 }
 _FIGURES = {
@@ -50,9 +52,56 @@ _FIGURES = {
 _MAX_NOTES = 20
 
 
+def explore_embedding(
+    embedding: Embedding,
+    report: Report | Mapping[str, Report],
+    *,
+    columns: Mapping[str, Column] | None = None,
+    ids: ArrayLike | None = None,
+    others: Mapping[str, ArrayLike] | None = None,
+    title: str = "Map",
+) -> Page:
+    """Make an interactive page of the map of a fit and its report.
+
+    Parameters
+    ----------
+    embedding : Embedding
+        The result of :func:`dtsne.embed`, of two dimensions.
+    report : Report or mapping of str to Report
+        Of this map, or by map name where there are reports of `others` too. This map is called
+        "dtSNE", or "t-SNE" if it was fitted with ``density_scale=0``.
+    columns : mapping of str to array-like of shape (n,), optional
+        Other columns of the points, to show, colour, filter and search by.
+    ids : array-like of shape (n,), optional
+        Row IDs; row numbers by default.
+    others : mapping of str to array-like of shape (n, 2), optional
+        Other maps of the same points, by name, such as that of t-SNE (``density_scale=0``). The
+        page has a slider from one to the other.
+    title : str, default "Map"
+        Title of the page.
+
+    Returns
+    -------
+    Page
+        A notebook shows it; ``page.save("map.html")`` writes one file that opens offline.
+    """
+    name, n_components = embedding.name, embedding.coordinates.shape[1]
+    if n_components != 2:
+        raise DataError(
+            f"the page shows maps of 2 dimensions, and this one has {n_components}",
+            f"fit with {setting('n_components', 2)}",
+        )
+    if name in (others or {}):
+        reason = f"others has a map with the name of this one, {name!r}"
+        raise DataError(reason, "rename it", argument="others")
+    maps = {name: embedding.coordinates, **(others or {})}
+    reports = report if isinstance(report, Mapping) else {name: report}
+    return explorable(maps, reports, columns=columns, ids=ids, title=title)
+
+
 def explorable(
     maps: Mapping[str, ArrayLike],
-    reports: Mapping[str, Account],
+    reports: Mapping[str, Report],
     *,
     columns: Mapping[str, Column] | None = None,
     label_name: str = "label",
@@ -96,7 +145,7 @@ def _join_columns(
     return {**first, **reported, **renamed(others, taken | set(first))}
 
 
-def _labels_of(report: Account) -> Groups | None:
+def _labels_of(report: Report) -> Groups | None:
     """Return the labels of the points, in the order of the groups."""
     labels, groups = report.points.label, report.groups
     if labels is None or groups is None:
@@ -104,17 +153,17 @@ def _labels_of(report: Account) -> Groups | None:
     return Groups.in_order(groups.label.tolist(), labels.tolist())
 
 
-def _figures(report: Account) -> dict[str, object]:
-    found = {meaning: getattr(report.whole, name) for name, meaning in _FIGURES.items()}
+def _figures(report: Report) -> dict[str, object]:
+    found = {meaning: getattr(report.quality, name) for name, meaning in _FIGURES.items()}
     shown: dict[str, object] = {name: value for name, value in found.items() if np.isfinite(value)}
     sentences = report.ratios.sentences if report.ratios is not None else ()
-    shown["notes"] = [*report.readings, *sentences][:_MAX_NOTES]
+    shown["notes"] = [*report.reliability, *sentences][:_MAX_NOTES]
     if report.radius_unit is not None:
         shown["unit"] = report.radius_unit
     return shown
 
 
-def _columns_of(reports: Mapping[str, Account], *, alone: bool) -> Columns:
+def _columns_of(reports: Mapping[str, Report], *, alone: bool) -> Columns:
     names = _OF_MAP | _ALONE if alone else _OF_MAP
     of_maps = {map_: report.points.columns() for map_, report in reports.items()}
     of_data = next(iter(of_maps.values()))

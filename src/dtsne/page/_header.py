@@ -49,7 +49,7 @@ def make_header(
         ],
         "ids": None if ids is None else packed_texts(_check_ids(ids, n)),
         "columns": encode_columns(columns, list(turned), n),
-        "account": rows,
+        "report": rows,
         "colours": {"light": _colors_on(LIGHT), "dark": _colors_on(DARK)},
     }
 

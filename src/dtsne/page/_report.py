@@ -18,10 +18,10 @@ _UNIT, _NOTES = "unit", "notes"
 
 
 class MapReport(TypedDict):
-    """What the page knows of one map; the account is None where there is nothing to show."""
+    """What the page knows of one map; the report is None where there is nothing to show."""
 
     unit: float | None
-    account: dict[str, object] | None
+    report: dict[str, object] | None
 
 
 def encode_report(
@@ -36,7 +36,7 @@ def encode_report(
         unit, notes = _check_unit(own.pop(_UNIT, None)), as_notes(own.pop(_NOTES, ()))
         rows = _as_rows(own)
         shown: dict[str, object] = {"rows": rows, "notes": notes}
-        encoded[name] = {"unit": unit, "account": shown if rows or notes else None}
+        encoded[name] = {"unit": unit, "report": shown if rows or notes else None}
     return _as_rows(of_all), encoded
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from dtsne.plots._axes import axes_or_new, ink, round_down
 from dtsne.plots._inputs import check_unit, check_values
-from dtsne.report._radius_unit import factor_of_radii
+from dtsne.report._tables import radius_ratio
 from dtsne.runtime._errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def radius_unit(log_radius_data: ArrayLike, log_radius_map: ArrayLike) -> float:
     """
     data = check_values(log_radius_data, np.size(log_radius_data), "log_radius_data")
     map_ = check_values(log_radius_map, len(data), "log_radius_map")
-    unit = factor_of_radii(data, map_)
+    unit = radius_ratio(data, map_)
     if unit is None:
         reason = "no point has a radius in data and map, so there is nothing to compare"
         raise DataError(reason, argument="log_radius_map")

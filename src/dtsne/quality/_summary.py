@@ -3,49 +3,48 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from math import isnan
 from typing import TYPE_CHECKING
 
 from dtsne.quality._clusters import ClusterRadii, compare_radii
-from dtsne.quality._densities import correlate_neighbor_distances, correlate_radii
-from dtsne.quality._distances import DEFAULT_MAX_PAIRS, correlate_distances, count_pairs
-from dtsne.quality._inputs import (
-    DEFAULT_MAX_ROWS,
-    Metric,
-    RandomState,
-    RowOptions,
-    check_labels,
-    clip_neighbors,
-    opened,
+from dtsne.quality._correlations import (
+    DEFAULT_MAX_PAIRS,
+    correlate_distances,
+    correlate_neighbor_distances,
+    correlate_radii,
+    count_pairs,
 )
-from dtsne.quality._neighborhoods import score_ranks, shares_kept
-from dtsne.quality._search import find_neighborhoods
+from dtsne.quality._inputs import check_labels, clip_neighbors, documented, opened
+from dtsne.quality._neighborhoods import find_neighborhoods, score_ranks, shares_kept
 from dtsne.runtime._document import Table
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     from numpy.typing import ArrayLike
 
     from dtsne.labels._groups import Groups, Labels
-    from dtsne.quality._inputs import Spaces
-    from dtsne.quality._search import Neighborhoods
+    from dtsne.quality._inputs import RandomState, RowOptions, Spaces
+    from dtsne.quality._neighborhoods import Neighborhoods
     from dtsne.runtime._threads import Threads
-    from dtsne.runtime._typing import Device
 
-_MEANINGS = {
-    "distance_correlation": "distances of all pairs (ρ)",
-    "neighbor_distance_correlation": "distances to the {k} nearest, each space its own (ρ_knn)",
+# What each measure compares.
+MEASURES = {
+    "distance_correlation": "ρ: distances of all pairs",
+    "neighbor_distance_correlation": "ρ_knn: sorted distances to the {k} nearest",
     "shared_neighbor_distance_correlation": "the same, to the neighbours in the data",
-    "density_ratio_correlation": "ratios of radii to the {k}-th neighbour (ρ_r)",
-    "density_log_correlation": "logarithms of these radii",
-    "density_rank_correlation": "order of these radii (Spearman)",
+    "density_ratio_correlation": "ρ_r: ratios of radii to the {k}-th neighbour",
+    "density_log_correlation": "log r: logarithms of these radii",
+    "density_rank_correlation": "ranks of these radii (Spearman)",
     "trustworthiness": "{k_neighborhood} neighbours in the map are near in the data",
     "continuity": "{k_neighborhood} neighbours in the data are near in the map",
-    "neighbor_recall": "share of {k_neighborhood} neighbours kept",
+    "neighbor_recall": "share of the {k_neighborhood} nearest neighbours kept",
 }
 
 
 @dataclass(frozen=True, eq=False)
 class Quality:
-    """What a map keeps of its data; every measure is 1 for a perfect map.
+    """The measures of a map; every one is 1 for a perfect map.
 
     Attributes
     ----------
@@ -90,20 +89,28 @@ class Quality:
             values["largest_cluster_error"] = self.clusters.largest_error
         return values
 
-    def __str__(self) -> str:
-        names = {"k": self.k, "k_neighborhood": self.k_neighborhood}
-        rows = [("points", f"{self.n:,}", "")]
-        for name, meaning in _MEANINGS.items():
-            rows.append((name, f"{getattr(self, name):.3f}", meaning.format(**names)))
+    def rows(self) -> list[tuple[str, str, str]]:
+        """Return the name, the value and the meaning of each measure that is defined."""
+        numbers = {"k": self.k, "k_neighborhood": self.k_neighborhood}
+        found = ((name, getattr(self, name), text) for name, text in MEASURES.items())
+        rows = [
+            (name, f"{value:.3f}", text.format(**numbers))
+            for name, value, text in found
+            if not isnan(value)
+        ]
         if self.clusters is not None:
             error = f"{self.clusters.largest_error:+.1%}"
-            rows.append(("largest_cluster_error", error, "relative radius of a label"))
-        notes = {"clipped": self.clipped, "sampled": self.sampled}
-        return "\n".join(
-            [Table(rows).text(), *(f"{name}: {note}" for name, note in notes.items() if note)]
-        )
+            rows.append(("largest_cluster_error", error, "of the relative radius of a label"))
+        return rows
+
+    def __str__(self) -> str:
+        table = Table([("points", f"{self.n:,}", ""), *self.rows()])
+        notes = [f"clipped: {self.clipped}"] if self.clipped else []
+        notes += [f"sampled: {self.sampled}"] if self.sampled else []
+        return "\n".join([table.text(), *notes])
 
 
+@documented
 def evaluate(
     X: ArrayLike,
     Y: ArrayLike,
@@ -111,19 +118,13 @@ def evaluate(
     labels: Labels | None = None,
     k: int = 100,
     k_neighborhood: int = 15,
-    metric: Metric = "euclidean",
-    max_rows: int = DEFAULT_MAX_ROWS,
     max_pairs: int = DEFAULT_MAX_PAIRS,
-    random_state: RandomState = 0,
-    device: Device = "cpu",
-    n_jobs: int | None = None,
+    **options: Unpack[RowOptions],
 ) -> Quality:
     """Take all measures of a map, searching for neighbours once.
 
     Parameters
     ----------
-    X, Y : array-like of shape (n, d) and (n, 2 or 3)
-        The data, and its map.
     labels : array-like of shape (n,), optional
         Groups whose radii are compared. With the cosine metric those in the data are radii of
         rows scaled to length 1.
@@ -134,8 +135,6 @@ def evaluate(
         (n − 1) // 2, which `Quality.clipped` states.
     max_pairs : int, default 50,000,000
         See :func:`distance_correlation`.
-    metric, max_rows, random_state, device, n_jobs
-        See :mod:`dtsne.quality`.
 
     Returns
     -------
@@ -143,9 +142,6 @@ def evaluate(
         Print it for a table; each value is that of the function of the measure, called with the
         same options.
     """
-    options = RowOptions(
-        metric=metric, max_rows=max_rows, random_state=random_state, device=device, n_jobs=n_jobs
-    )
     with opened(X, Y, **options) as (spaces, rows, threads):
         groups = None if labels is None else check_labels(labels, spaces.n)
         counts, clipped = clip_neighbors({"k": k, "k_neighborhood": k_neighborhood}, spaces.n)
@@ -155,7 +151,7 @@ def evaluate(
             groups,
             **counts,
             max_pairs=max_pairs,
-            random_state=random_state,
+            random_state=options.get("random_state", 0),
             clipped=clipped,
             threads=threads,
         )

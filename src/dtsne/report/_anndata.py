@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from dtsne._embedding import Embedding
     from dtsne.labels._groups import LabelArray
-    from dtsne.report import Account
-    from dtsne.report._tables import AccountTable
+    from dtsne.report import Report
+    from dtsne.report._tables import ReportTable
     from dtsne.runtime._typing import FloatArray
 
 # Parameters that do not change the map, or cannot be kept in a file.
@@ -62,7 +62,7 @@ class Entries:
 
 def entries_of(
     embedding: Embedding,
-    report: Account | None,
+    report: Report | None,
     parameters: Mapping[str, object],
     *,
     source: Mapping[str, object] | None = None,
@@ -74,7 +74,7 @@ def entries_of(
     ----------
     embedding : Embedding
         The map.
-    report : Account or None
+    report : Report or None
         Its report; None where there is none, so that no columns come with the map.
     parameters : mapping of str to object
         Parameters of the model.
@@ -107,11 +107,11 @@ def is_record(entry: object) -> bool:
     return isinstance(entry, Mapping) and {"params", "version", "n_iter"} <= set(entry)
 
 
-def _reported(report: Account) -> dict[str, object]:
+def _reported(report: Report) -> dict[str, object]:
     record: dict[str, object] = {
-        **_drop_missing({"map_unit": report.map_unit, "radius_unit": report.radius_unit}),
-        "quality": _drop_missing(report.whole.as_dict()),
-        "readings": _text(report.readings),
+        **_drop_missing({"kernel_unit": report.kernel_unit, "radius_unit": report.radius_unit}),
+        "quality": _drop_missing(report.quality.as_dict()),
+        "reliability": _text(report.reliability),
     }
     if report.groups is not None and report.ratios is not None:
         record["groups"] = _columns(report.groups)
@@ -138,7 +138,7 @@ def _drop_missing(values: Mapping[str, object]) -> dict[str, object]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def _columns(table: AccountTable) -> dict[str, LabelArray]:
+def _columns(table: ReportTable) -> dict[str, LabelArray]:
     """Return the columns; labels, and others that are not numbers, as text."""
     return {
         name: values if values.dtype.kind in "iufb" and name not in _LABELS else _text(values)

@@ -1,4 +1,4 @@
-"""How sure a spread is: resampling the points of a group.
+"""The uncertainty of a spread: resampling the points of a group.
 
 The spread of a resample comes from sums alone, Σw, Σw·x and Σw·|x|² for the number w of times that
 each point is in it; those of all resamples are one product of matrices.
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 
     from dtsne.runtime._typing import FloatArray, IntArray
 
-# Beyond so many points, they are put together at random into as many units, which are resampled
-# whole: the intervals are as wide, and are found in a time that no longer grows.
-_MOST_UNITS = 2000
+# More points than this are joined at random into this many units, which are resampled as one: the
+# intervals are as wide, and are found in a time that no longer grows.
+_MAX_UNITS = 2000
 # Share of the resamples that may have no spread.
-_MOST_WITHOUT = 0.01
-# Numbers of times, for all units in some resamples, that are held at once.
-_HELD_AT_ONCE = 2**21
+_MAX_WITHOUT = 0.01
+# Counts, for all units in some resamples, that are held at once.
+_MAX_COUNTS = 2**21
 
 
 def distinct(points: FloatArray, n: int) -> bool:
-    """Say whether there are at least n points that are no copies of each other."""
+    """Whether there are at least n points that are not duplicates of each other."""
     rest = points
     least = SAME * spread(points)
     for _ in range(n):
@@ -54,17 +54,17 @@ def resampled_spreads(
     Returns
     -------
     ndarray
-        Scaled so that their squares are, on average, that of :func:`spread`; nan where all that was
-        drawn is copies of one point.
+        Scaled so that their mean square is the square of :func:`spread`; nan where a resample
+        consists of duplicates of one point.
     """
-    order = _order_of_their_own(spaces[0])
+    order = _order_from_mean(spaces[0])
     n = len(order)
-    n_units = min(n, _MOST_UNITS)
+    n_units = min(n, _MAX_UNITS)
     if n_units < n:
         order = rng.permutation(order)
     starts = np.arange(n_units) * n // n_units
     units = [_sums_by_unit(points[order], starts) for points in spaces]
-    at_once = max(1, _HELD_AT_ONCE // n_units)
+    at_once = max(1, _MAX_COUNTS // n_units)
     found = np.empty((len(spaces), n_resamples))
     # A resample of N units is narrower, on average, by 1 − 1/N in its square.
     unbiased = n_units / (n_units - 1) * n / (n - 1)
@@ -85,16 +85,16 @@ def interval(values: FloatArray, level: float = 0.95) -> FloatArray:
     ends = np.full((*values.shape[:-1], 2), np.nan)
     known = np.isfinite(values)
     for place in np.ndindex(values.shape[:-1]):
-        if values.size and known[place].mean() >= 1 - _MOST_WITHOUT:
+        if values.size and known[place].mean() >= 1 - _MAX_WITHOUT:
             within = [(1 - level) / 2, (1 + level) / 2]
             ends[place] = np.quantile(values[place][known[place]], within)
     return ends
 
 
-def _order_of_their_own(points: FloatArray) -> IntArray:
-    """From the mean outwards: the same seed then draws the same points in whatever order they come.
+def _order_from_mean(points: FloatArray) -> IntArray:
+    """Order points from their mean outwards, so that a seed draws the same ones in any input order.
 
-    The distances are rounded, as their last digits depend on that order.
+    The distances are rounded, as their last digits depend on the input order.
     """
     squared = ((points - points.mean(axis=0)) ** 2).sum(axis=1)
     largest = squared.max()

@@ -6,13 +6,13 @@ log(d_k / d_j) over the neighbours j ≤ k. A step ::
 
     g_k = k · log(d_{k+1} / d_k) / mean_{j ≤ k} log(d_k / d_j)
 
-is thus of size 1 or so inside of a cluster; at its end, where the next neighbour is in another one,
-it is far larger. A point that sees such an end before its neighbours are as many as the perplexity
-asks for has a σ that reaches into the next cluster; one that sees it before the k-th has a radius
-that is the width of the gap.
+is thus of size 1 or so inside a cluster; at its end, where the next neighbour is in another one, it
+is far larger. A point that sees such an end before its neighbours are as many as the perplexity
+needs has a σ that reaches into the next cluster; one that sees it before the k-th has a radius that
+is the width of the gap.
 
 A step may also be large by chance, or since distances take few values. So the points before it,
-from the view of all of them together, have to make an island: they are connected to no others, and
+from the view of all of them together, must make an island: they are connected to no others, and
 most of them see an end.
 """
 
@@ -26,21 +26,21 @@ if TYPE_CHECKING:
     from dtsne.runtime._typing import FloatArray, IntArray
 
 # σ of points in a Gaussian cluster of m points is larger than a bigger one of the same density
-# would give them by 11 % at a perplexity of m/2, by 44 % at .8 m and nearly five times at m.
+# would give them by 11 % at a perplexity of m/2, by 44 % at 0.8 m and nearly five times at m.
 _POINTS_PER_PERPLEXITY = 1.25
 # Fewer points than this are outliers rather than a cluster.
-_FEWEST = 10
+_MIN_POINTS = 10
 # The largest g_k of 125 neighbours is below 12 for about 99 % of the points of the paper's Gaussian
 # and uniform clusters and of the digits, and the rest do not agree (docs/account.md); at the end of
 # their cluster of 100 points it is above 100, at those of rare cell types not far above 12.
-_LEAST_STEP = 12.0
-# The same step over k: the end of a large cluster has to be seen without statistics.
-_LEAST_JUMP = 0.3
+_MIN_STEP = 12.0
+# The same step over k: the end of a large cluster must be seen without statistics.
+_MIN_JUMP = 0.3
 # 1/δ of more dimensions than any cluster has: distances of whole numbers may be all the same.
-_LEAST_SPREAD = 0.01
+_MIN_SPREAD = 0.01
 # Share of the points of an island that see its end; those that face another cluster may not.
-_LEAST_AGREEMENT = 0.5
-_ROWS_AT_ONCE = 4096
+_MIN_AGREEMENT = 0.5
+_MAX_ROWS = 4096
 
 
 def smallest_size(perplexity: float) -> int:
@@ -60,7 +60,7 @@ def island_sizes(
     smallest : int
         The fewest points that are not too few.
     rounding : float, default 0
-        The distance up to which points are copies.
+        The distance up to which points are duplicates.
     """
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
@@ -69,8 +69,8 @@ def island_sizes(
     n_used = min(smallest, indices.shape[1])
     ends = np.concatenate(
         [
-            _ends(distances[begin : begin + _ROWS_AT_ONCE, :n_used], rounding)
-            for begin in range(0, n, _ROWS_AT_ONCE)
+            _ends(distances[begin : begin + _MAX_ROWS, :n_used], rounding)
+            for begin in range(0, n, _MAX_ROWS)
         ]
     )
     if not ends.any():
@@ -82,7 +82,7 @@ def island_sizes(
     n_islands, islands = connected_components(links, directed=False)
     sizes = np.bincount(islands, minlength=n_islands)
     agreeing = np.bincount(islands, weights=ends > 0, minlength=n_islands)
-    too_small = (sizes < smallest) & (agreeing >= _LEAST_AGREEMENT * sizes)
+    too_small = (sizes < smallest) & (agreeing >= _MIN_AGREEMENT * sizes)
     found: IntArray = np.where(too_small, sizes, 0)[islands]
     return found
 
@@ -90,15 +90,15 @@ def island_sizes(
 def _ends(distances: FloatArray, rounding: float = 0.0) -> IntArray:
     """Count the neighbours before the clearest step of each row; 0 where none is clear."""
     n_found = distances.shape[1]
-    if n_found < _FEWEST:
+    if n_found < _MIN_POINTS:
         return np.zeros(len(distances), np.int64)
-    # Copies lie as near as the nearest that is none: a step from 0 would be endless.
+    # Duplicates lie as near as the nearest other point: a step from 0 would be endless.
     nearest = np.where(distances > rounding, distances, np.inf).min(axis=1, keepdims=True)
     logs = np.log(np.maximum(distances, np.where(np.isfinite(nearest), nearest, 1.0)))
     ranks = np.arange(1, n_found)
     spreads = logs[:, :-1] - np.cumsum(logs[:, :-1], axis=1) / ranks
-    steps = np.diff(logs, axis=1) / np.maximum(spreads, _LEAST_SPREAD)
-    clear = (steps >= _LEAST_JUMP) & (ranks * steps >= _LEAST_STEP) & (ranks >= _FEWEST - 1)
+    steps = np.diff(logs, axis=1) / np.maximum(spreads, _MIN_SPREAD)
+    clear = (steps >= _MIN_JUMP) & (ranks * steps >= _MIN_STEP) & (ranks >= _MIN_POINTS - 1)
     best = np.where(clear, ranks * steps, 0.0).argmax(axis=1)
     found: IntArray = np.where(clear.any(axis=1), ranks[best], 0)
     return found

@@ -1,4 +1,4 @@
-"""The account of a map: tables, and ways to hand them on."""
+"""The report on a map: tables, and their conversion to other formats."""
 
 from __future__ import annotations
 
@@ -10,19 +10,36 @@ import numpy as np
 
 from dtsne.labels._groups import names_array
 from dtsne.quality import ClusterRadii, Quality
-from dtsne.report._radius_unit import factor_of_radii
-from dtsne.report._tables import GroupTable, PointTable, RatioTable, floats
+from dtsne.quality._inputs import check_choice
+from dtsne.quality._summary import MEASURES
+from dtsne.report._tables import GroupTable, PointTable, RatioTable, floats, radius_ratio
+from dtsne.runtime._errors import DataError
 from dtsne.runtime._optional import optional
 
 if TYPE_CHECKING:
-    from dtsne.report._tables import AccountTable, TableName
+    import pandas as pd
+    import polars as pl
 
-_FORMAT = "dtsne account 2"
+    from dtsne.report._tables import ReportTable, TableName
+
+_FORMAT, _FORMER_FORMAT = "dtsne report 3", "dtsne account 2"
+# What the former format calls by other names.
+_RENAMED = {
+    "copy": "is_duplicate",
+    "drawn": "map_over_data",
+    "drawn_low": "map_over_data_low",
+    "drawn_high": "map_over_data_high",
+    "lowered": "clipped",
+    "map_unit": "kernel_unit",
+    "piece_data": "largest_component_data",
+    "piece_map": "largest_component_map",
+    "whole": "quality",
+}
 
 
 @dataclass(frozen=True, eq=False)
-class Account:
-    """How faithful a map is, point by point; print it for a page to read.
+class Report:
+    """How faithful a map is, point by point, group by group and as a whole; print it to read it.
 
     Attributes
     ----------
@@ -31,42 +48,46 @@ class Account:
     groups : GroupTable or None
         A row for each label, if there are labels.
     ratios : RatioTable or None
-        Spreads of pairs of groups, with intervals: of all pairs of up to six groups, of each with
-        the largest beyond. ``ratios.sentences`` has them in words.
-    whole : Quality
+        Spread ratios of pairs of groups, with intervals. ``ratios.sentences`` has them in words.
+    quality : Quality
         The measures of :func:`dtsne.quality.evaluate`.
     perplexity : float or None
-        That of the map, if known.
-    map_unit : float or None
-        What one unit of the map is in the data: the median σ, if σ is known. None for t-SNE's map
-        (``density_scale=0``), which has no unit of the data.
+        The perplexity of the map, if known.
+    kernel_unit : float or None
+        One unit of the kernel of the map, in the unit of the data: the median σ, if σ is known.
+        None for a t-SNE map (``density_scale=0``), which has no unit of the data.
     search_recall : float
-        Share of the neighbours in the data that were found; nan for neighbours that were given.
+        Share of the neighbours in the data that were found; nan for precomputed neighbours.
+
+    See Also
+    --------
+    report_of : The report on any map.
+    dtsne.DTSNE.report : The report on the map of a fitted model.
     """
 
     points: PointTable
     groups: GroupTable | None
     ratios: RatioTable | None
-    whole: Quality
+    quality: Quality
     perplexity: float | None
-    map_unit: float | None
+    kernel_unit: float | None
     search_recall: float
 
     @property
     def radius_unit(self) -> float | None:
-        """The distance in the data that is one unit of the map, by the radii; if σ is known.
+        """The distance in the data that is one unit of the map, by the local radii.
 
-        It is what a scale bar should show (see :func:`dtsne.plots.radius_unit`).
+        It is what a scale bar shows (see :func:`dtsne.plots.radius_unit`); None if σ is not known.
         """
-        factor = factor_of_radii(self.points.log_radius_data, self.points.log_radius_map)
-        return None if self.map_unit is None or factor is None else self.map_unit * factor
+        factor = radius_ratio(self.points.log_radius_data, self.points.log_radius_map)
+        return None if self.kernel_unit is None or factor is None else self.kernel_unit * factor
 
     @property
-    def readings(self) -> tuple[str, ...]:
-        """What densities, widths, neighbours and distances in the map mean, in words."""
-        from dtsne.report._reading import readings
+    def reliability(self) -> tuple[str, ...]:
+        """How reliable densities, spreads, neighbours and distances in the map are, in words."""
+        from dtsne.report._reading import reliability_of
 
-        return readings(self.points, self.groups, self.whole)
+        return reliability_of(self.points, self.groups, self.quality)
 
     def __str__(self) -> str:
         from dtsne.report._document import document_of
@@ -74,29 +95,31 @@ class Account:
         return document_of(self).text()
 
     def to_markdown(self) -> str:
-        """Return the page that `print` shows, as Markdown."""
+        """Return the text that `print` shows, as Markdown."""
         from dtsne.report._document import document_of
 
         return document_of(self).markdown()
 
-    def to_pandas(self, table: TableName = "points") -> Any:
+    def to_pandas(self, table: TableName = "points") -> pd.DataFrame:
         """Return a table, "points", "groups" or "ratios", as a pandas data frame."""
         pandas = optional("pandas", purpose="A data frame of pandas")
-        return pandas.DataFrame(self._table(table).columns())
+        frame: pd.DataFrame = pandas.DataFrame(self._table(table).columns())
+        return frame
 
-    def to_polars(self, table: TableName = "points") -> Any:
+    def to_polars(self, table: TableName = "points") -> pl.DataFrame:
         """Return a table, "points", "groups" or "ratios", as a polars data frame."""
         columns = self._table(table).columns()
         lists = {name: values.tolist() for name, values in columns.items()}
         polars = optional("polars", purpose="A data frame of polars")
         # Not strict: labels of several kinds become text, as polars has no other column for them.
-        return polars.DataFrame(lists, strict=False)
+        frame: pl.DataFrame = polars.DataFrame(lists, strict=False)
+        return frame
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """Return everything as plain values, lists and dictionaries, and in words; nan is None."""
         return {
             "format": _FORMAT,
-            "readings": list(self.readings),
+            "reliability": list(self.reliability),
             "comparisons": [] if self.ratios is None else list(self.ratios.sentences),
             **{f.name: _plain(getattr(self, f.name)) for f in fields(self)},
         }
@@ -107,31 +130,34 @@ class Account:
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """Read what :meth:`to_json` wrote."""
+        """Read the text of :meth:`to_json`, also in the former format "dtsne account 2"."""
         read = json.loads(text)
-        if not isinstance(read, dict) or read.get("format") != _FORMAT:
-            raise ValueError(f"This is no account: there is no format {_FORMAT!r} in it.")
+        found = read.get("format") if isinstance(read, dict) else None
+        if found == _FORMER_FORMAT:
+            read = json.loads(text, object_hook=_with_new_names)
+        elif found != _FORMAT:
+            raise DataError(f"not a dtsne report (expected format {_FORMAT!r})", argument="text")
         groups, ratios = read["groups"], read["ratios"]
         return cls(
             points=PointTable.from_columns(read["points"]),
             groups=None if groups is None else GroupTable.from_columns(groups),
             ratios=None if ratios is None else RatioTable.from_columns(ratios),
-            whole=_quality_of(read["whole"]),
+            quality=_quality_of(read["quality"]),
             perplexity=read["perplexity"],
-            map_unit=read["map_unit"],
-            search_recall=_number(read["search_recall"]),
+            kernel_unit=read["kernel_unit"],
+            search_recall=float(floats([read["search_recall"]])[0]),
         )
 
-    def _table(self, name: TableName) -> AccountTable:
-        if name not in ("points", "groups", "ratios"):
-            raise ValueError(f"table={name!r} is not known; choose 'points', 'groups' or 'ratios'.")
-        table: AccountTable | None = getattr(self, name)
+    def _table(self, name: TableName) -> ReportTable:
+        check_choice("table", name, ("points", "groups", "ratios"))
+        table: ReportTable | None = getattr(self, name)
         if table is None:
-            raise ValueError(f"There are no {name}, as no labels were given; pass labels=….")
+            reason = f"a report without labels has no table of {name}"
+            raise DataError(reason, "pass labels to the report", argument="labels")
         return table
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     """Turn values of any kind here into those of JSON."""
     if is_dataclass(value):
         plain = {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
@@ -146,13 +172,17 @@ def _plain(value: Any) -> Any:
     return value
 
 
+def _with_new_names(read: dict[str, object]) -> dict[str, object]:
+    caveat = read.get("caveat")
+    if isinstance(caveat, list):
+        read["caveat"] = [str(text).replace("torn", "split") for text in caveat]
+    return {_RENAMED.get(name, name): value for name, value in read.items()}
+
+
 def _quality_of(read: dict[str, Any]) -> Quality:
     values: dict[str, Any] = dict.fromkeys((f.name for f in fields(Quality)), None)
-    values |= read
-    clusters = values["clusters"]
-    for f in fields(Quality):
-        if f.type == "float":
-            values[f.name] = _number(values[f.name])
+    values |= dict.fromkeys(MEASURES, float("nan")) | read
+    clusters = read.get("clusters")
     if clusters is not None:
         values["clusters"] = ClusterRadii(
             names_array(clusters["labels"]),
@@ -162,7 +192,3 @@ def _quality_of(read: dict[str, Any]) -> Quality:
             clusters.get("reference"),
         )
     return Quality(**values)
-
-
-def _number(value: float | None) -> float:
-    return float("nan") if value is None else float(value)

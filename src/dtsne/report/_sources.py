@@ -1,26 +1,28 @@
-"""What an account starts from: a map, and neighbours in the data, perhaps with coordinates."""
+"""The data and the map of a report: coordinates, or neighbours alone."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dtsne.quality._inputs import Spaces, check_spaces
-from dtsne.runtime._arrays import on_host
-from dtsne.runtime._devices import device_for
-from dtsne.runtime._threads import current_threads
+from dtsne._config import EUCLIDEAN_METRICS, OTHER_METRICS
+from dtsne.quality._inputs import Spaces, check_choice, check_same_rows, check_spaces
+from dtsne.runtime._arrays import on_host, to_host
+from dtsne.runtime._devices import device_for, working_on
+from dtsne.runtime._errors import DataError, setting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    import torch
     from numpy.typing import ArrayLike
 
+    from dtsne._config import NeighborGraph
     from dtsne._embedding import NeighborLists
     from dtsne.data._base import Data
-    from dtsne.runtime._typing import FloatArray, IntArray
+    from dtsne.runtime._threads import Threads
+    from dtsne.runtime._typing import Device, FloatArray, IntArray, MatrixLike
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,153 +31,139 @@ class Source:
 
     Attributes
     ----------
-    data : ndarray of shape (n, d) or None
+    coordinates : ndarray of shape (n, d) or None
         Coordinates with Euclidean distances; None where only distances to neighbours are known.
     map : ndarray of shape (n, 2 or 3)
-    search : callable
-        From a number k of neighbours to their indices, their distances, and the share found.
-    most : int
-        The largest such number.
-    on_device : Spaces or None
-        Data and map again, as tensors on the device to measure on; the unit is no matter.
+    data : Data
+        In which neighbours are searched for.
+    lists : NeighborLists or None
+        Neighbours in `data` that were found before.
+    min_searched : int
+        The fewest neighbours to search for: the fit searched for so many, and an approximate search
+        for fewer may find others.
+    device : torch.device or None
+        Where to measure; None for numpy.
     """
 
-    data: Any
-    map: Any
-    search: Callable[[int], tuple[IntArray, FloatArray, float]]
-    most: int
-    on_device: Spaces | None = None
+    coordinates: FloatArray | None
+    map: FloatArray
+    data: Data
+    lists: NeighborLists | None = None
+    min_searched: int = 1
+    device: torch.device | None = None
 
     @property
     def n(self) -> int:
         """Number of points."""
         return len(self.map)
 
-    @property
+    @cached_property
     def spaces(self) -> Spaces:
-        """Data and map as the measures of quality take them."""
-        if self.on_device is not None:
-            return self.on_device
-        return Spaces(np.empty((self.n, 0)) if self.data is None else self.data, self.map)
+        """Data and map as the measures take them, on the device."""
+        data = np.empty((self.n, 0)) if self.coordinates is None else self.coordinates
+        spaces = Spaces(data, self.map)
+        if self.device is None:
+            return spaces
+        from dtsne.quality._quality_torch import spaces_on
+
+        return spaces_on(self.device, spaces)
+
+    def search(self, k: int, threads: Threads) -> tuple[IntArray, FloatArray, float]:
+        """Find k neighbours of every point: their indices, their distances, and the share found."""
+        from dtsne.neighbors._base import NeighborIndex
+
+        found = None if self.lists is None else self.lists.nearest(k)
+        if found is None:
+            n_searched = max(k, min(self.min_searched, self.data.max_neighbors))
+            with working_on(self.data.device):
+                index = NeighborIndex.build(self.data, threads=threads)
+                found = index.neighbors_on_host(n_searched)
+        indices, distances, recall = found
+        return indices[:, :k], distances[:, :k] * self.data.unit, recall
 
 
 def open_source(
-    X: ArrayLike | None, Y: ArrayLike, metric: str, neighbors: Any, device: Any = "cpu"
+    X: MatrixLike | None,
+    Y: ArrayLike,
+    metric: str,
+    neighbors: NeighborGraph | None,
+    device: Device = "cpu",
 ) -> Source:
-    """Check what the user gives; nothing is searched for yet."""
-    from dtsne._config import EUCLIDEAN_METRICS
-    from dtsne.data._metrics import METRICS
-
-    known = (*EUCLIDEAN_METRICS, *METRICS, "precomputed")
-    if metric not in known:
-        raise ValueError(f"metric={metric!r} is not known; choose from {', '.join(known)}.")
+    """Check what the user passes; nothing is searched for yet."""
+    check_choice("metric", metric, (*EUCLIDEAN_METRICS, *OTHER_METRICS, "precomputed"))
     resolved = device_for(device, X=X, Y=Y)
     X, Y = on_host(X), on_host(Y)
     if X is None:
         if neighbors is None:
-            raise ValueError("X=None leaves nothing to compare the map with; give X or neighbors.")
-        source = _from_graph(None, _check_map(Y), neighbors)
-    elif metric not in EUCLIDEAN_METRICS:
-        source = _from_metric(X, _check_map(Y), metric, neighbors)
+            reason = f"{setting('X', None)} leaves nothing to compare the map with"
+            raise DataError(reason, f"pass X or {setting('neighbors')}")
+        map_ = _check_map(Y)
+        return Source(None, map_, _precomputed(neighbors, len(map_)), device=resolved)
+    if metric not in EUCLIDEAN_METRICS:
+        map_ = _check_map(Y)
+        return Source(None, map_, _prepared(X, len(map_), metric, neighbors), device=resolved)
+    spaces = check_spaces(X, Y, metric)
+    coordinates, map_ = to_host(spaces.data), to_host(spaces.map)
+    if neighbors is not None:
+        data: Data = _precomputed(neighbors, spaces.n)
     else:
-        spaces = check_spaces(X, Y, metric)
-        if neighbors is not None:
-            source = _from_graph(spaces.data, spaces.map, neighbors)
-        else:
-            source = _from_points(spaces, resolved)
-    return source if resolved is None else _on_device(source, resolved)
+        data = _points(coordinates, resolved)
+    return Source(coordinates, map_, data, device=resolved)
 
 
 def source_of(
     data: Data,
     map_: FloatArray,
-    *,
     lists: NeighborLists | None = None,
-    n_searched: int = 1,
+    min_searched: int = 1,
 ) -> Source:
-    """Take data that the method has prepared, and a map with a row for each of its points.
-
-    A search finds neighbours in the lists, if these are long enough; or else at least so many as
-    the fit searched for, since one for fewer may find others.
-    """
-    most = data.max_neighbors
-    search = partial(_search_in, data, lists=lists, least=min(n_searched, most))
-    source = Source(data.euclidean_coordinates(), map_, search, most)
-    return source if data.device is None else _on_device(source, data.device)
+    """Take data that the method has prepared, and a map with a row for each of its points."""
+    coordinates = data.euclidean_coordinates()
+    return Source(coordinates, map_, data, lists, min_searched, data.device)
 
 
-def _on_device(source: Source, device: Any) -> Source:
-    from dtsne.quality._quality_torch import spaces_on
-
-    return replace(source, on_device=spaces_on(device, source.spaces))
-
-
-def _check_map(Y: ArrayLike) -> Any:
+def _check_map(Y: ArrayLike) -> FloatArray:
     shape = np.shape(Y)
-    return check_spaces(np.zeros((shape[0] if shape else 0, 1)), Y).map
+    return to_host(check_spaces(np.zeros((shape[0] if shape else 0, 1)), Y).map)
 
 
-def _from_points(spaces: Spaces, device: Any) -> Source:
-    def search(k: int) -> tuple[IntArray, FloatArray, float]:
-        from dtsne.neighbors._base import MAX_EXACT_NEIGHBORS
+def _points(coordinates: FloatArray, device: torch.device | None) -> Data:
+    """Return points as they are for an exact search, and prepared for one in float32."""
+    from dtsne.data._points import Points
+    from dtsne.data._prepare import prepare
+    from dtsne.neighbors._base import MAX_EXACT_NEIGHBORS
 
-        if device is None and spaces.n <= MAX_EXACT_NEIGHBORS:
-            from dtsne.neighbors._exact import nearest_neighbors
-
-            points: Any = spaces.data
-            return *nearest_neighbors(points, k, threads=current_threads()), 1.0
-        from dtsne.data._prepare import prepare
-        from dtsne.runtime._devices import working_on
-
-        # In the middle, and of size 1 or so, as the search is in float32.
-        with working_on(device):
-            data = prepare(spaces.data, metric="euclidean", n_pcs=None, device=device)
-            return _search_in(data, k)
-
-    return Source(spaces.data, spaces.map, search, spaces.n - 1)
+    if device is None and len(coordinates) <= MAX_EXACT_NEIGHBORS:
+        return Points(coordinates, unit=1.0)
+    with working_on(device):
+        return prepare(coordinates, metric="euclidean", n_pcs=None, device=device)
 
 
-def _from_graph(data: Any, map_: Any, neighbors: Any) -> Source:
+def _precomputed(neighbors: NeighborGraph, n: int) -> Data:
     from dtsne.data._precomputed import PrecomputedNeighbors, graph_of
 
-    graph = graph_of(neighbors, len(map_))
-    degrees = np.diff(graph.indptr)
-    if degrees.min() == 0:
-        raise ValueError(
-            f"Row {degrees.argmin()} of the given graph has no neighbours other than itself; "
-            "search for more, or leave such points out."
+    data = PrecomputedNeighbors(graph_of(neighbors, n), unit=1.0)
+    if data.max_neighbors == 0:
+        raise DataError(
+            f"row {np.diff(data.graph.indptr).argmin()} of the neighbour graph has no neighbours "
+            "other than itself",
+            "search for more neighbours, or drop such points",
+            argument="neighbors",
         )
-    search = partial(_search_in, PrecomputedNeighbors(graph, unit=1.0))
-    return Source(data, map_, search, int(degrees.min()))
+    return data
 
 
-def _from_metric(X: Any, map_: FloatArray, metric: str, neighbors: Any) -> Source:
+def _prepared(X: MatrixLike, n: int, metric: str, neighbors: NeighborGraph | None) -> Data:
+    """Prepare data of which only distances are known."""
     from scipy.sparse import issparse
     from sklearn.utils import check_array
 
     from dtsne.data._prepare import prepare
 
     checked = check_array(X, accept_sparse="csr", dtype=np.float64, input_name="X")
-    if checked.shape[0] != len(map_):
-        raise ValueError(
-            f"X has {checked.shape[0]} rows and Y has {len(map_)}; "
-            "give both for the same points, in the same order."
-        )
+    check_same_rows(checked.shape[0], n)
+    if neighbors is None and metric == "precomputed" and issparse(checked):
+        neighbors = checked
     if neighbors is not None:
-        return _from_graph(None, map_, neighbors)
-    if metric == "precomputed" and issparse(checked):
-        return _from_graph(None, map_, checked)
-    return source_of(prepare(checked, metric=metric, n_pcs=None), map_)
-
-
-def _search_in(
-    data: Data, k: int, *, lists: NeighborLists | None = None, least: int = 1
-) -> tuple[IntArray, FloatArray, float]:
-    known = None if lists is None else lists.nearest(k)
-    if known is None:
-        from dtsne.neighbors._base import NeighborIndex
-
-        index = NeighborIndex.build(data, threads=current_threads())
-        known = index.neighbors_on_host(max(k, least))
-    indices, distances, recall = known
-    return indices[:, :k], distances[:, :k] * data.unit, recall
+        return _precomputed(neighbors, n)
+    return prepare(checked, metric=metric, n_pcs=None)

@@ -193,11 +193,6 @@ def limited_threads(n_threads: int) -> Iterator[Threads]:
             _CURRENT.reset(before)
 
 
-def current_threads() -> Threads:
-    """Return the threads of the fit that this is part of."""
-    return _CURRENT.get() or ONE_THREAD
-
-
 def current_n_threads() -> int:
     """Return how many threads there are to use."""
     threads = _CURRENT.get()

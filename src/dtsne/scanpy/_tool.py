@@ -125,7 +125,7 @@ def dtsne(
         None, unless `copy`. The entries that are added, all at the end:
 
         ``obsm["X_dtsne"]``
-            The map. One unit is the median σ, ``uns["dtsne"]["map_unit"]`` in the data; a map of
+            The map. One unit is the median σ, ``uns["dtsne"]["kernel_unit"]`` in the data; a map of
             t-SNE (``density_scale=0``) has no such unit.
         ``obs["dtsne_log_radius"]``
             Logarithm of the local radius in the data, in units of the map: large where cells are
@@ -139,7 +139,7 @@ def dtsne(
             Whether the local radius in the map should not be read as density.
         ``uns["dtsne"]``
             ``params``; results of the fit (``perplexity``, ``kl_divergence``, ``n_iter`` …);
-            ``quality``; the same in words, ``readings``; and with `groupby` ``groups`` and
+            ``quality``; the same in words, ``reliability``; and with `groupby` ``groups`` and
             ``ratios``. A file can hold all of it.
 
     Raises
@@ -151,7 +151,7 @@ def dtsne(
 
     See Also
     --------
-    dtsne.account.Account : What the columns and figures mean.
+    dtsne.report.Report : What the columns and figures mean.
 
     Examples
     --------

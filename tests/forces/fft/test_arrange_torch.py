@@ -1,5 +1,7 @@
 """Points into the order of their cells and back: kernels and twins."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from gpu_ways import both_ways, going
@@ -28,7 +30,8 @@ def test_points_are_taken_in_order(way, n_axes):
         y, scales, weights = tensor(n_axes, N).T, tensor(N).abs(), tensor(5, N).T
         order = torch.tensor(rng.permutation(N), device=device)
         lengths = (18, 100, 100)[:n_axes]  # too short along the first axis
-        found = _arrange.arrange(y, scales, weights, order, y.amin(dim=0), 0.25, lengths)
+        plan = SimpleNamespace(weights=weights, spacing=0.25, grid_shape=lengths)
+        found = _arrange.arrange(y, scales, order, y.amin(dim=0), plan)
         relative = y.cpu().numpy()[order.cpu()] - y.cpu().numpy().min(axis=0)
         np.testing.assert_allclose(found.relative.cpu(), relative, rtol=1e-6)
         positions = np.minimum(relative / 0.25 + 1.0, np.array(lengths) - 2.01)

@@ -130,7 +130,7 @@ def test_largest_sums_do_not_overflow():
     """All points on one spot, with the largest weight; the integers are as large as for 10⁷."""
     n = 20_000
     positions = torch.full((n, 1), 3.0, dtype=torch.float64)
-    grid = spread(positions, torch.full((n, 1), 2.0), (8,), largest=2.0)
+    grid = spread(positions, torch.full((n, 1), 2.0), (8,), max_weight=2.0)
     expected = 2.0 * n * np.array([0, 0, 1, 4, 1, 0, 0, 0]) / 6
     np.testing.assert_allclose(grid[0], expected, rtol=1e-6)
     unit = 2.0 ** np.floor(_grid._BITS - np.log2(1e7 * 2.0))

@@ -13,6 +13,7 @@ from dtsne.forces._exact import exact_repulsion
 from dtsne.forces.fft._cells import BORDER
 from dtsne.forces.fft._repulsion import FftRepulsion
 from dtsne.quality import density_correlation
+from dtsne.runtime._errors import UserNotice
 from dtsne.runtime._threads import Threads
 
 
@@ -178,5 +179,5 @@ def test_bands_of_every_plan_are_wide_enough_to_be_spread_at_once(rng):
 
 def test_missed_tolerance_is_said(rng):
     points = padded(clustered(rng, 500, 2, 10.0))
-    with pytest.warns(UserWarning, match="method='exact'"):
+    with pytest.warns(UserNotice, match="fft_tolerance=1e-09; .* method='exact'"):
         FftRepulsion(2, 1e-9, max_refinement=0.0)(points, np.ones(500))

@@ -17,6 +17,7 @@ from dtsne.forces.fft._controller import (
     ControllerState,
 )
 from dtsne.forces.fft._cost_model import CostModel
+from dtsne.runtime._errors import UserNotice, setting
 from dtsne.runtime._logging import warn
 from dtsne.runtime._typing import Array
 
@@ -162,13 +163,19 @@ class PlannedRepulsion(Generic[Array]):
             error = true.error_of(self._numerics.sample(found, rows))
             action, self._state = self._controller.judge(self._state, error)
             if action is Action.WARN:
-                warn(
-                    f"The repulsive forces have a relative error of {error:.2g} (median), more "
-                    f"than fft_tolerance={self._controller.tolerance:g}; raise it, or use "
-                    "method='exact'."
-                )
+                self._warn(error)
             if action is not Action.CHOOSE:
                 return found
+
+    def _warn(self, error: float) -> None:
+        missed = setting("fft_tolerance", self._controller.tolerance)
+        warn(
+            UserNotice(
+                f"the repulsive forces have a relative error of {error:.2g} (median), more than "
+                f"{missed}",
+                f"raise {setting('fft_tolerance')} or use {setting('method', 'exact')}",
+            )
+        )
 
     def _cost_model(self, arrival: Arrival, box: Box[Array]) -> CostModel:
         tolerance = self._controller.tolerance

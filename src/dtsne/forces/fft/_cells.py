@@ -10,6 +10,8 @@ import numpy as np
 from dtsne.runtime._jit import compiled
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from dtsne.runtime._typing import FloatArray, IntArray
 
 # Cells are half as wide as what is looked for around them: 5² of these are less than 3² whole ones.
@@ -28,19 +30,19 @@ class Cells:
     starts: IntArray  # (number of cells + 1,)
     counts: IntArray  # cells along each axis
 
-    def steps(self) -> IntArray:
-        """From a cell to the middles of the rows of cells, within the border's width of it."""
-        steps = np.zeros(1, np.int64)
-        stride = 1
-        for count in self.counts[:-1]:
-            stride *= int(count)
-            steps = (steps[:, np.newaxis] + stride * np.arange(-BORDER, BORDER + 1)).ravel()
-        return steps
-
     def band_starts(self) -> IntArray:
         """Where the points of each band begin: `BORDER` places along the last axis."""
         per_band = BORDER * int(np.prod(self.counts[:-1]))
         return np.append(self.starts[:-1:per_band], self.starts[-1])
+
+
+def steps_to_rows(counts: Sequence[int] | IntArray) -> IntArray:
+    """From a cell to the middles of the rows of cells, within the border's width of it."""
+    steps, stride = np.zeros(1, np.int64), 1
+    for count in counts[:-1]:
+        stride *= int(count)
+        steps = (steps[:, np.newaxis] + stride * np.arange(-BORDER, BORDER + 1)).ravel()
+    return steps
 
 
 def sort_into_cells(points: FloatArray, origin: FloatArray, width: float) -> Cells:

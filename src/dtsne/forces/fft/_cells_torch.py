@@ -20,6 +20,8 @@ from dtsne.runtime._triton import dispatch
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from dtsne.forces.fft._plan import Plan
+
 # A radix sort passes over the points once for each byte of a key.
 _MAX_SHORT = torch.iinfo(torch.int16).max
 # A stencil reaches two nodes beyond the one before a point.
@@ -88,22 +90,16 @@ class SortedPoints(NamedTuple):
 
 @dispatch("_cells_triton")
 def arrange(
-    y: Tensor,
-    scales: Tensor,
-    weights: Tensor,
-    order: Tensor,
-    origin: Tensor,
-    spacing: float,
-    lengths: tuple[int, ...],
+    y: Tensor, scales: Tensor, order: Tensor, origin: Tensor, plan: Plan[Tensor]
 ) -> SortedPoints:
-    """Take the points in an order, as the grid and the near pairs want them.
+    """Take the points in an order, as the grid of a plan and the near pairs want them.
 
-    Positions beyond the grid, of these lengths along the map's axes, are brought to its edge.
+    Positions beyond the grid are brought to its edge.
     """
     relative = (y - origin)[order]
-    last = torch.tensor(lengths, dtype=y.dtype, device=y.device) - EDGE
-    positions = torch.minimum(relative * (1.0 / spacing) + 1.0, last)
-    return SortedPoints(relative, positions, scales[order], weights[order])
+    last = torch.tensor(plan.grid_shape, dtype=y.dtype, device=y.device) - EDGE
+    positions = torch.minimum(relative * (1.0 / plan.spacing) + 1.0, last)
+    return SortedPoints(relative, positions, scales[order], plan.weights[order])
 
 
 @dispatch("_cells_triton")

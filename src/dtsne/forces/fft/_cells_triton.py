@@ -17,6 +17,8 @@ from dtsne.forces.fft._cells_torch import EDGE, SortedPoints
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from dtsne.forces.fft._plan import Plan
+
 _BLOCK = 256
 
 
@@ -35,17 +37,11 @@ def find_cells(
 
 
 def arrange(
-    y: Tensor,
-    scales: Tensor,
-    weights: Tensor,
-    order: Tensor,
-    origin: Tensor,
-    spacing: float,
-    lengths: tuple[int, ...],
+    y: Tensor, scales: Tensor, order: Tensor, origin: Tensor, plan: Plan[Tensor]
 ) -> SortedPoints:
     """Take the points in an order."""
     # Kernels read and write row by row; what is made like these then is, too.
-    y, scales, weights = y.contiguous(), scales.contiguous(), weights.contiguous()
+    y, scales, weights = y.contiguous(), scales.contiguous(), plan.weights.contiguous()
     (n, n_axes), n_nodes = y.shape, weights.shape[1]
     taken = SortedPoints(
         torch.empty_like(y),
@@ -55,7 +51,7 @@ def arrange(
     )
     _arrange[(triton.cdiv(n, _BLOCK),)](
         y, scales, weights, order, origin.to(y.dtype), *taken,
-        n, 1.0 / spacing, *(length - EDGE for length in (*lengths, 4, 4)[:3]),
+        n, 1.0 / plan.spacing, *(length - EDGE for length in (*plan.grid_shape, 4, 4)[:3]),
         AXES=n_axes, NODES=n_nodes, BLOCK=_BLOCK,
     )  # fmt: skip
     return taken

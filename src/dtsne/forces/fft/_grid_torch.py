@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from dtsne.runtime._typing import FloatArray
 
 # Lagrange polynomials of Chebyshev nodes are never larger than √2 between the ends of their range.
-LARGEST_WEIGHT = 2.0
+MAX_WEIGHT = 2.0
 # Sums stay below 2 to this power, of the 63 that an integer has.
 _BITS = 61
 # Lengths of grids are whole numbers of this: few different ones, whose transforms stay planned.
@@ -71,7 +71,7 @@ def make_plan(resolution: Resolution, extent: FloatArray, scales: Tensor) -> Pla
 
 
 def spread(
-    positions: Tensor, weights: Tensor, shape: tuple[int, ...], largest: float = LARGEST_WEIGHT
+    positions: Tensor, weights: Tensor, shape: tuple[int, ...], max_weight: float = MAX_WEIGHT
 ) -> Tensor:
     """Add the weights of the points to the nodes around them, by cubic B-splines.
 
@@ -82,7 +82,7 @@ def spread(
     weights : Tensor of shape (n, nodes), float32
     shape : tuple of int
         Of the grid; the last axis is the first of the map.
-    largest : float
+    max_weight : float
         Bound of the weights' absolute values.
 
     Returns
@@ -90,7 +90,7 @@ def spread(
     Tensor of shape (nodes, *shape), float32
     """
     n, n_nodes = weights.shape
-    unit = 2.0 ** floor(_BITS - log2(max(n, 1) * largest))
+    unit = 2.0 ** floor(_BITS - log2(max(n, 1) * max_weight))
     fixed = torch.zeros(n_nodes, *shape, dtype=torch.int64, device=weights.device)
     add_shares(positions, weights, unit, fixed)
     grid = torch.empty(fixed.shape, dtype=torch.float32, device=fixed.device)

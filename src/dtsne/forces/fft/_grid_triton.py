@@ -80,6 +80,27 @@ def _place(positions, i, is_point, axis: tl.constexpr, length, AXES: tl.constexp
 
 
 @triton.jit
+def _stencil(
+    positions, n, n0, n1, n2, stride1, stride2,
+    AXES: tl.constexpr, STENCIL: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
+    """Points of a program, the nodes around them, and their fractions of a step along the axes."""
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    is_point = i < n
+    q = tl.arange(0, STENCIL)[None, :]
+    second, f0 = _place(positions, i, is_point, 0, n0, AXES)
+    node = (second[:, None] + q % 4 - 1).to(tl.int64)
+    f1, f2 = f0, f0  # of axes that are not used
+    if AXES > 1:
+        second, f1 = _place(positions, i, is_point, 1, n1, AXES)
+        node += (second[:, None] + q // 4 % 4 - 1).to(tl.int64) * stride1
+    if AXES > 2:
+        second, f2 = _place(positions, i, is_point, 2, n2, AXES)
+        node += (second[:, None] + q // 16 - 1).to(tl.int64) * stride2
+    return i, is_point, q, node, f0, f1, f2
+
+
+@triton.jit
 def _spline(fraction, q):
     """Weight of the cubic B-spline at the q-th of the four nodes around a point."""
     f = fraction[:, None]
@@ -101,20 +122,14 @@ def _add_shares(
     positions, weights, fixed, n, n0, n1, n2, stride1, stride2, per_node, unit, n_nodes,
     AXES: tl.constexpr, STENCIL: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    is_point = i < n
-    q = tl.arange(0, STENCIL)[None, :]
-    second, fraction = _place(positions, i, is_point, 0, n0, AXES)
-    node = (second[:, None] + q % 4 - 1).to(tl.int64)
-    share = _spline(fraction, q % 4)
+    i, is_point, q, node, f0, f1, f2 = _stencil(
+        positions, n, n0, n1, n2, stride1, stride2, AXES, STENCIL, BLOCK
+    )
+    share = _spline(f0, q % 4)
     if AXES > 1:
-        second, fraction = _place(positions, i, is_point, 1, n1, AXES)
-        node += (second[:, None] + q // 4 % 4 - 1).to(tl.int64) * stride1
-        share = _spline(fraction, q // 4 % 4) * share
+        share = _spline(f1, q // 4 % 4) * share
     if AXES > 2:
-        second, fraction = _place(positions, i, is_point, 2, n2, AXES)
-        node += (second[:, None] + q // 16 - 1).to(tl.int64) * stride2
-        share = _spline(fraction, q // 16) * share
+        share = _spline(f2, q // 16) * share
     share *= unit
     own = weights + i.to(tl.int64) * n_nodes
     at = fixed + node
@@ -129,22 +144,15 @@ def _add_shares(
 
 @triton.jit(do_not_specialize=["n", "n0", "n1", "n2", "stride1", "stride2", "per_node", "n_nodes"])
 def _gather(
-    positions, weights, potentials, found, n, n0, n1, n2, stride1, stride2, per_node, n_nodes,
+    positions, weights, potentials, found,
+    n, n0, n1, n2, stride1, stride2, per_node, n_nodes,
     AXES: tl.constexpr, STENCIL: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    is_point = i < n
-    q = tl.arange(0, STENCIL)[None, :]
-    second, f0 = _place(positions, i, is_point, 0, n0, AXES)
-    node = (second[:, None] + q % 4 - 1).to(tl.int64)
+    i, is_point, q, node, f0, f1, f2 = _stencil(
+        positions, n, n0, n1, n2, stride1, stride2, AXES, STENCIL, BLOCK
+    )
     w0 = _spline(f0, q % 4)
     g0 = _spline_slope(f0, q % 4)
-    if AXES > 1:
-        second, f1 = _place(positions, i, is_point, 1, n1, AXES)
-        node += (second[:, None] + q // 4 % 4 - 1).to(tl.int64) * stride1
-    if AXES > 2:
-        second, f2 = _place(positions, i, is_point, 2, n2, AXES)
-        node += (second[:, None] + q // 16 - 1).to(tl.int64) * stride2
     own = weights + i.to(tl.int64) * n_nodes
     at = potentials + node
     felt = tl.zeros([BLOCK, STENCIL], tl.float32)

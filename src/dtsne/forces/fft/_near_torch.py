@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from dtsne.forces.fft._cells import BORDER
+from dtsne.forces.fft._cells import BORDER, steps_to_rows
 from dtsne.runtime._triton import dispatch
 
 if TYPE_CHECKING:
@@ -54,20 +54,10 @@ def sum_near(y: Tensor, s: Tensor, cells: Cells, cutoff: float) -> Tensor:
     return found
 
 
-def steps_to_rows(counts: tuple[int, ...]) -> list[int]:
-    """From a cell to the middles of the rows of cells, within the border's width of it."""
-    steps, stride = [0], 1
-    for count in counts[:-1]:
-        stride *= count
-        around = range(-BORDER, BORDER + 1)
-        steps = [step + stride * place for step in steps for place in around]
-    return steps
-
-
 def _candidates(own: Tensor, cells: Cells) -> Iterator[Tensor]:
     """Yield the points of the cells around each, of shape (len(own), ≤ tile), and −1 after them."""
     cell = cells.cell_of[own].to(torch.int64)
-    for step in steps_to_rows(cells.counts):
+    for step in steps_to_rows(cells.counts).tolist():
         first = cells.starts[cell + step - BORDER].to(torch.int64)
         after = cells.starts[cell + step + BORDER + 1].to(torch.int64)
         most = int((after - first).max())

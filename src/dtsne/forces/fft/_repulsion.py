@@ -35,7 +35,7 @@ import numpy as np
 
 from dtsne.forces._exact import exact_repulsion, repulsion_of_rows
 from dtsne.forces.fft._base import FftNumerics, ForceSample, PlannedRepulsion
-from dtsne.forces.fft._cells import BORDER, cells_of, sort_into_cells
+from dtsne.forces.fft._cells import BORDER, cells_of, sort_into_cells, steps_to_rows
 from dtsne.forces.fft._cost_model import Work
 from dtsne.forces.fft._grid import convolve, make_plan
 from dtsne.forces.fft._kernels import STENCIL, gather, spread, sum_near
@@ -170,7 +170,7 @@ def sum_near_pairs(
     found = np.empty((4, len(scales)), np.float32)
     threads.for_rows(
         sum_near, len(cells.starts) - 1, points / cutoff, (scales / cutoff).astype(np.float32),
-        cells.starts, cells.steps(), BORDER, found, min_rows=16,
+        cells.starts, steps_to_rows(cells.counts), BORDER, found, min_rows=16,
     )  # fmt: skip
     found[:3] /= np.float32(cutoff)
     return found

@@ -122,10 +122,7 @@ class TorchNumerics(FftNumerics[Tensor]):
         width = plan.cell_width
         counts = count_cells(box.extent.tolist(), width)
         cells = sort_into_cells(box.coordinates, box.origin, width, counts)
-        points = arrange(
-            box.coordinates, scales, plan.weights, cells.order, box.origin, plan.spacing,
-            plan.grid_shape,
-        )  # fmt: skip
+        points = arrange(box.coordinates, scales, cells.order, box.origin, plan)
         grid = spread(points.positions, points.weights, plan.grid_shape[::-1])
         potentials = convolve(grid, plan.spectra, plan.padded_shape[::-1])
         far = gather(points.positions, points.weights, potentials)

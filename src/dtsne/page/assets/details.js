@@ -110,15 +110,15 @@ function showScale(pixelsPerUnit, unit) {
     : "not tied to a distance in the data";
 }
 
-/** The account of the map shown, or else that of another, which is said. */
-function showAccount(data, map) {
-  const owner = map.account ? map : data.maps.find(({ account }) => account);
-  const { rows, notes } = owner?.account ?? { rows: [], notes: [] };
+/** The report on the map shown, or else that of another, which is said. */
+function showReport(data, map) {
+  const owner = map.report ? map : data.maps.find(({ report }) => report);
+  const { rows, notes } = owner?.report ?? { rows: [], notes: [] };
   const all = [...notes, ...data.notes];
-  byId("account").hidden = !rows.length && !data.account.length && !all.length;
-  byId("account-title").textContent = `Account of ${owner && data.maps.length > 1 ? owner.name : "the map"}`;
-  byId("account-other").hidden = !owner || owner === map;
-  byId("account-other").textContent = owner ? `${map.name} is shown; this account is of ${owner.name}.` : "";
-  byId("account-rows").replaceChildren(rowsOf([...rows, ...data.account]));
+  byId("report").hidden = !rows.length && !data.report.length && !all.length;
+  byId("report-title").textContent = `Report on ${owner && data.maps.length > 1 ? owner.name : "the map"}`;
+  byId("report-other").hidden = !owner || owner === map;
+  byId("report-other").textContent = owner ? `${map.name} is shown; this report is on ${owner.name}.` : "";
+  byId("report-rows").replaceChildren(rowsOf([...rows, ...data.report]));
   byId("notes").replaceChildren(...all.map((text) => make("p", { text })));
 }

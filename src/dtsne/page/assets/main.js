@@ -35,12 +35,12 @@ async function start() {
   data.shown = data.maps[0].name;
   const legend = createLegend(data, plot, filters, selection, say);
   const arrived = (map) => {
-    showAccount(data, map);
+    showReport(data, map);
     legend.follow();
     selection.show();
   };
   const slider = createSlider(data, plot, tooltip, arrived);
-  showAccount(data, data.maps[0]);
+  showReport(data, data.maps[0]);
   createAppearance(data, plot, legend.paint);
   createSearch(data, filters, selection, say);
   createModes(plot);
