@@ -16,6 +16,7 @@ from scipy import fft
 
 from dtsne import DTSNE
 from dtsne._config import Config
+from dtsne._cost import Job
 from dtsne._problem import state_problem
 from dtsne.affinity._base import SparseAffinities
 from dtsne.data._points import Points
@@ -93,9 +94,8 @@ def profile(X: FloatArray, n_jobs: int) -> None:
     model = DTSNE(n_jobs=n_jobs).fit(X)
     n, d = X.shape
     with limited_threads(n_jobs) as threads, shown_progress(0) as progress:
-        problem = state_problem(
-            Points(X, unit=1.0), PERPLEXITY, Config(max_dense=0), progress, threads
-        )
+        job = Job(n, d, 2, PERPLEXITY, 0, 0, "fft", 1, n_jobs)
+        problem = state_problem(Points(X, unit=1.0), job, Config(), progress, threads)
         P = problem.affinities
         assert isinstance(P, SparseAffinities)
         coordinates = np.zeros((3, n))

@@ -105,7 +105,7 @@ def test_line_and_plane_in_more_components():
         ({"max_iter": 0}, "at least 1"),
         ({"tol": -1.0}, "at least 0 or 'auto'"),
         ({"n_pcs": 0}, "at least 1"),
-        ({"n_jobs": 0}, "a number of threads, or None for all"),
+        ({"n_jobs": 0}, "a positive number of threads, or -1 for all"),
         ({"verbose": -1}, "at least 0"),
     ],
 )

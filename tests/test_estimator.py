@@ -201,7 +201,7 @@ def test_threads_are_put_back_after_an_error(two_clusters):
 
 @pytest.mark.parametrize("method", ["fit", "fit_transform"])
 def test_warnings_point_at_the_users_line(two_clusters, method):
-    with pytest.warns(UserWarning, match="lowered") as caught:
+    with pytest.warns(UserWarning, match="clipped") as caught:
         getattr(DTSNE(max_iter=60, tol=0.0), method)(two_clusters)
     assert caught[0].filename == __file__
 

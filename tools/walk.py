@@ -1,14 +1,16 @@
 """Print the way of a fit through the files of the package, up to the start of the descent.
 
 ``python tools/walk.py`` traces two fits with sparse P and the FFT repulsion, one on the CPU and one
-by PyTorch. Every call of a Python function is a step; a change of file is a step in another file
-than the one before. ``--way`` prints the steps themselves.
+by PyTorch. Every call of a function is a step, but for compiled kernels, which threads call, and
+comprehensions; a change of file is a step in another file than the one before. ``--way`` prints the
+files in order.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+from functools import partial
 from itertools import groupby, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,13 +18,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import dtsne
-from dtsne import DTSNE, Config, embed
+from dtsne import DTSNE, Config, _estimator
 from dtsne.optimize import _descent
 
 if TYPE_CHECKING:
     from types import FrameType
 
-    from dtsne.runtime._typing import Device
+    import torch
 
 PACKAGE = Path(dtsne.__file__).parent
 N_POINTS, N_COLUMNS = 600, 60
@@ -31,19 +33,24 @@ N_POINTS, N_COLUMNS = 600, 60
 def walk(device: str) -> list[str]:
     """Return the file of each function that a fit calls, in order, until the descent begins."""
     X = np.random.default_rng(0).normal(size=(N_POINTS, N_COLUMNS))
-    config = Config(perplexity=30, method="fft", max_iter=1, tol=0, max_dense=0, device=_on(device))
-    embed(X, config)  # compiles, and imports what is imported when needed
+    model = DTSNE(perplexity=30, method="fft", max_iter=1, tol=0, device=_on(device))
+    # With a sparse P, however few points there are.
+    vars(_estimator)["Config"] = partial(Config, max_dense=0)
+    model.fit(X)  # compiles, and imports what is imported when needed
+    kernels = compiled_kernels()
     visited: list[str] = []
 
     def observe(frame: FrameType, event: str, _: object) -> None:
-        path = Path(frame.f_code.co_filename)
-        if event == "call" and PACKAGE in path.parents:
-            visited.append(path.relative_to(PACKAGE).as_posix())
-            if frame.f_code is _descent.descend.__code__:
-                sys.setprofile(None)
+        code = frame.f_code
+        path = Path(code.co_filename)
+        if event != "call" or PACKAGE not in path.parents:
+            return
+        if (code.co_filename, code.co_name) in kernels or code.co_name.startswith("<"):
+            return
+        visited.append(path.relative_to(PACKAGE).as_posix())
+        if code is _descent.descend.__code__:
+            sys.setprofile(None)
 
-    model = DTSNE(perplexity=30, method="fft", max_iter=1, tol=0, device=config.device)
-    type(model).config = property(lambda _: config)  # type: ignore[assignment,method-assign]
     sys.setprofile(observe)
     try:
         model.fit(X)
@@ -52,7 +59,15 @@ def walk(device: str) -> list[str]:
     return visited
 
 
-def _on(device: str) -> Device:
+def compiled_kernels() -> set[tuple[str, str]]:
+    """Return file and name of all functions that numba compiles."""
+    modules = [module for name, module in sys.modules.items() if name.startswith("dtsne.")]
+    functions = (getattr(value, "py_func", None) for m in modules for value in vars(m).values())
+    codes = (function.__code__ for function in functions if function is not None)
+    return {(code.co_filename, code.co_name) for code in codes}
+
+
+def _on(device: str) -> str | torch.device:
     if device == "CPU":
         return "cpu"
     import torch

@@ -7,7 +7,7 @@ page all come from `PARAMETERS`. Nothing heavy is imported here, as help should 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from os import PathLike
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -273,6 +273,12 @@ class Config:
         for what suits the device.
     neighbor_recall : float
         Share of the neighbours that an approximate search must find.
+    is_paper : bool
+        Whether the descent is that of the paper.
+    uses_calibration : bool
+        Whether the kernel scales are corrected during the descent.
+    resolved_rule : Rule
+        `rule`, or the one that `optimizer` names.
     """
 
     n_components: int = 2
@@ -301,11 +307,14 @@ class Config:
     max_exact: int | None = None
     max_exact_neighbors: int | None = None
     neighbor_recall: float = 0.99
+    is_paper: bool = field(init=False, repr=False)
+    uses_calibration: bool = field(init=False, repr=False)
+    resolved_rule: Rule = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            if field.name in PARAMETERS:
-                PARAMETERS[field.name].check(getattr(self, field.name))
+        for known in fields(self):
+            if known.name in PARAMETERS:
+                PARAMETERS[known.name].check(getattr(self, known.name))
         if self.n_jobs == 0:
             raise ParameterError("n_jobs", 0, "a positive number of threads, or -1 for all")
         if self.neighbors is not None and self.metric == "precomputed":
@@ -315,21 +324,11 @@ class Config:
                 f"{setting('metric', 'precomputed')}, where X is the distances already",
                 fix="remove one of the two",
             )  # fmt: skip
-
-    @property
-    def uses_calibration(self) -> bool:
-        """Whether the kernel scales are corrected during the descent."""
-        return self.calibration == "auto" and self.density_scale > 0 and not self.is_paper
-
-    @property
-    def is_paper(self) -> bool:
-        """Whether the descent is that of the paper."""
-        return self.optimizer == "paper"
-
-    @property
-    def resolved_rule(self) -> Rule:
-        """How a gradient becomes a step."""
-        return RULES[self.optimizer] if self.rule is None else self.rule
+        is_paper = self.optimizer == "paper"
+        calibrates = self.calibration == "auto" and self.density_scale > 0 and not is_paper
+        object.__setattr__(self, "is_paper", is_paper)
+        object.__setattr__(self, "uses_calibration", calibrates)
+        object.__setattr__(self, "resolved_rule", self.rule or RULES[self.optimizer])
 
 
 def check_parameters(model: object) -> None:

@@ -14,7 +14,6 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from dtsne._config import NEIGHBORS_PER_PERPLEXITY
-from dtsne._embedding import max_list_bytes
 from dtsne.neighbors._base import MAX_EXACT_NEIGHBORS
 from dtsne.runtime._devices import free_memory
 from dtsne.runtime._memory import available_memory, shortage
@@ -67,6 +66,36 @@ _DIVIDED = 0.9
 _LEAST_PERPLEXITY, _LEAST_POINTS = 5, 100
 
 
+# Neighbours for each unit of perplexity that a report looks at, to find clusters too small for it;
+# and for small perplexities, those that a map should keep.
+_LISTED_PER_PERPLEXITY, _MIN_LISTED = 1.25, 16
+# An index (int32) and a distance (float64) each; so many bytes are those of 44,000 points at a
+# perplexity of 100, and little compared with what their fit takes. Of a million, a model would hold
+# more than a gigabyte for a report that nobody may ask for.
+_BYTES_LISTED = 4 + 8
+_MAX_BYTES = 2**26
+
+
+def stored_neighbors(n: int, n_found: int, perplexity: float) -> int:
+    """Count the neighbours of each point that a fit stores for its report; 0 if too many."""
+    n_stored = min(n_found, _n_reported(perplexity))
+    return 0 if _BYTES_LISTED * n * n_stored > _MAX_BYTES else n_stored
+
+
+def max_list_bytes(n: int, perplexity: float) -> int:
+    """Return what the lists of n points may take; more points never have less."""
+    return min(_BYTES_LISTED * n * _n_reported(perplexity), _MAX_BYTES)
+
+
+def _n_reported(perplexity: float) -> int:
+    return max(_MIN_LISTED, ceil(_LISTED_PER_PERPLEXITY * perplexity))
+
+
+def needed_neighbors(perplexity: float, n: int) -> int:
+    """Count the neighbours of each of n points that a perplexity asks for."""
+    return min(n - 1, ceil(NEIGHBORS_PER_PERPLEXITY * perplexity))
+
+
 @dataclass(frozen=True)
 class Job:
     """What the cost of a fit depends on."""
@@ -103,9 +132,14 @@ class Job:
         return self.n * (self.n if self.d is None else self.d)
 
     @property
+    def n_neighbors(self) -> int:
+        """Neighbours of each point that the perplexity asks for."""
+        return needed_neighbors(self.perplexity, self.n)
+
+    @property
     def n_listed(self) -> int:
         """Neighbours in all lists together."""
-        return self.n * min(self.n - 1, ceil(NEIGHBORS_PER_PERPLEXITY * self.perplexity))
+        return self.n * self.n_neighbors
 
     @property
     def n_pairs(self) -> float:

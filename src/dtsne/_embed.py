@@ -6,6 +6,7 @@ Arrays are typed as those of numpy; where the data is on a device, they are tens
 from __future__ import annotations
 
 import logging
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array
 
-from dtsne._config import PARAMETERS, Config
+from dtsne._config import NEIGHBORS_PER_PERPLEXITY, PARAMETERS, Config
 from dtsne._cost import Job, check_cost
 from dtsne._embedding import (
     Embedding,
@@ -25,16 +26,16 @@ from dtsne._embedding import (
 )
 from dtsne._problem import state_problem
 from dtsne.data._duplicates import spread_initial_duplicates
-from dtsne.data._prepare import clip_perplexity, prepare
+from dtsne.data._prepare import prepare
 from dtsne.forces._engine import engine_for
 from dtsne.optimize import _init
-from dtsne.optimize._checkpoint import open_checkpoints
+from dtsne.optimize._checkpoint import CheckpointFile, identity_of
 from dtsne.optimize._descent import Schedule, State, descend
 from dtsne.runtime._arrays import asarray_like, is_tensor, output_format, to_host
 from dtsne.runtime._devices import device_for, working_on
 from dtsne.runtime._digest import fingerprint
 from dtsne.runtime._errors import DataError, DivergedError, UserNotice, setting
-from dtsne.runtime._logging import shown_messages, warn
+from dtsne.runtime._logging import warn
 from dtsne.runtime._progress import shown_progress
 from dtsne.runtime._threads import open_threads
 
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from dtsne._config import Callback, RandomState, Rule
     from dtsne._problem import Problem
     from dtsne.data._base import Data
-    from dtsne.optimize._checkpoint import CheckpointStore, History
+    from dtsne.optimize._checkpoint import History
     from dtsne.optimize._descent import Checkpoint
     from dtsne.runtime._arrays import OutputFormat
     from dtsne.runtime._progress import Progress
@@ -110,14 +111,14 @@ def embed(
     (900, 2)
     """
     config = Config() if config is None else config
-    PARAMETERS["callback"].check(callback)
-    PARAMETERS["checkpoint"].check(checkpoint)
+    for name, value in (("callback", callback), ("checkpoint", checkpoint)):
+        if value is not None:
+            PARAMETERS[name].check(value)
     device = device_for(config.device, X=data)
     with (
         open_threads(config.n_jobs) as threads,
-        shown_messages(config.verbose),
         shown_progress(config.verbose) as progress,
-        working_on(device),
+        nullcontext() if device is None else working_on(device),
     ):
         # Everything that can be rejected is rejected before the long work.
         progress.begin("preparing")
@@ -194,55 +195,67 @@ def _fit(
     progress: Progress,
 ) -> Embedding:
     data, rule = given.data, config.resolved_rule
-    n, device = len(data), data.device
+    n, device, searches = len(data), data.device, data.has_all_distances
     perplexity = clip_perplexity(config.perplexity, n)
     schedule = _schedule(config, rule, n)
     max_exact = config.max_exact
     if max_exact is None:
         max_exact = MAX_EXACT if device is None else MAX_EXACT_GPU
-    check_cost(_job(config, data, perplexity, schedule, threads.number, max_exact), device)
-    checkpoints = open_checkpoints(checkpoint, config, data)
-    problem = state_problem(data, perplexity, config, progress, threads)
+    job = Job(
+        n=n,
+        d=data.n_dimensions,
+        n_components=config.n_components,
+        perplexity=perplexity,
+        max_dense=config.max_dense if searches else 0,
+        max_exact=max_exact,
+        method=config.method,
+        n_iter=schedule.expected_end(),
+        n_threads=threads.number,
+        searches=searches,
+    )
+    exact = job.is_exact
+    check_cost(job, device)
+    file = None
+    if checkpoint is not None:
+        file = CheckpointFile(checkpoint, identity_of(data, config), config.checkpoint_every)
+    problem = state_problem(data, job, config, progress, threads)
     progress.begin("start")
     start = _initialise(config, given.init, problem, perplexity, threads)
-    by_fft = config.method == "fft" or (config.method == "auto" and n > max_exact)
     timings = progress.timings
     engine = engine_for(
         problem.affinities,
         config.n_components,
-        config.fft_tolerance if by_fft else None,
+        None if exact else config.fft_tolerance,
         threads=threads,
         timings=timings,
         device=device,
     )
-    first = State.at_start(start, problem.scales.values, problem.calibration)
-    state, history = checkpoints.resume(first)
+    state = State.at_start(start, problem.scales.values, problem.calibration)
+    history: History = []
+    if file is not None:
+        state, history = file.resume(state)
     run = _Run(given, config, perplexity, problem, timings.cpu, history)
     progress.begin("descent")
     steps = descend(engine, state, rule, schedule, timings, threads)
-    return run.follow(steps, schedule, checkpoints, callback, progress)
+    return run.follow(steps, schedule, file, callback, progress)
 
 
-def _job(
-    config: Config,
-    data: Data,
-    perplexity: float,
-    schedule: Schedule,
-    n_threads: int,
-    max_exact: int,
-) -> Job:
-    return Job(
-        n=len(data),
-        d=data.n_dimensions,
-        n_components=config.n_components,
-        perplexity=perplexity,
-        max_dense=config.max_dense if data.has_all_distances else 0,
-        max_exact=max_exact,
-        method=config.method,
-        n_iter=schedule.expected_end(),
-        n_threads=n_threads,
-        searches=data.has_all_distances,
+def clip_perplexity(perplexity: float, n: int) -> float:
+    """Return the perplexity, clipped with a warning to what n points can have."""
+    largest = max((n - 1) / NEIGHBORS_PER_PERPLEXITY, 1.5)  # 1.5: 4 points, the fewest we take
+    if perplexity < largest:
+        return perplexity
+    whole = int(perplexity)
+    asked = whole if whole == perplexity else perplexity
+    warn(
+        UserNotice(
+            f"{setting('perplexity', asked)} is too large for {n} points and was clipped to "
+            f"{largest:.4g}",
+            f"set {setting('perplexity')} below (n - 1) / {NEIGHBORS_PER_PERPLEXITY} to choose it "
+            "yourself",
+        )
     )
+    return largest
 
 
 def _schedule(config: Config, rule: Rule, n: int) -> Schedule:
@@ -281,7 +294,8 @@ def _initialise(
         start = _init.spectral_start(problem.affinities.as_matrix(), config.n_components, start)
     if config.is_paper:
         start = _init.shrink_as_paper(start)
-    start = asarray_like(start, scales)
+    if problem.device is not None:
+        start = asarray_like(start, scales)
     return start if config.is_paper else spread_initial_duplicates(start, scales, perplexity)
 
 
@@ -308,7 +322,7 @@ class _Run:
         self,
         steps: Iterator[Checkpoint],
         schedule: Schedule,
-        checkpoints: CheckpointStore,
+        file: CheckpointFile | None,
         callback: Callback | None,
         progress: Progress,
     ) -> Embedding:
@@ -316,8 +330,7 @@ class _Run:
         stopped = False
         try:
             for last in steps:
-                self._record(last)
-                checkpoints.keep(last.state, self.history)
+                self._record(last, file)
                 iteration = last.state.iteration
                 progress.advance(iteration, schedule.expected_end(iteration), kl=last.kl)
                 if callback is not None:
@@ -327,10 +340,12 @@ class _Run:
         except KeyboardInterrupt:
             if self.best is None:
                 raise
-            checkpoints.write(last.state, self.history)
+            if file is not None:
+                file.write(last.state, self.history)
             progress.end()
             raise FitInterrupted(self._embedding(self.best, Result.INTERRUPTED)) from None
-        checkpoints.remove()
+        if file is not None:
+            file.remove()
         progress.end()
         if last.settled:
             result = Result.CONVERGED
@@ -342,7 +357,7 @@ class _Run:
             warn(NotConverged(reason, fix))
         return self._embedding(last, result)
 
-    def _record(self, last: Checkpoint) -> None:
+    def _record(self, last: Checkpoint, file: CheckpointFile | None) -> None:
         iteration = last.state.iteration
         self.history.append((iteration, last.kl))
         if not np.isfinite(last.kl):
@@ -351,6 +366,8 @@ class _Run:
                 f"use {setting('learning_rate', 'auto')} or a smaller one",
             )
         self.best = last if last.improves(self.best) else self.best
+        if file is not None:
+            file.keep(last.state, self.history)
         _LOGGER.debug("iteration %4d  KL %.4f", iteration, last.kl)
 
     def _shown(self, last: Checkpoint) -> FloatArray:

@@ -7,24 +7,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
-from dtsne.runtime._arrays import clone, to_host
+from dtsne.runtime._arrays import to_host
 
 if TYPE_CHECKING:
     from dtsne._config import NeighborGraph
     from dtsne.data._base import Data
     from dtsne.runtime._typing import BoolArray, FloatArray, IntArray
 
-# Neighbours for each unit of perplexity that a report looks at, to find clusters too small for it;
-# and for small perplexities, those that a map should keep.
-_LISTED_PER_PERPLEXITY, _MIN_LISTED = 1.25, 16
-# An index (int32) and a distance (float64) each; so many bytes are those of 44,000 points at a
-# perplexity of 100, and little compared with what their fit takes. Of a million, a model would hold
-# more than a gigabyte for a report that nobody may ask for.
-_BYTES_LISTED = 4 + 8
-_MAX_BYTES = 2**26
 # Too large for a file, or only there to save time; a model that is loaded is given the data again.
 _NOT_PICKLED = ("data", "lists")
 
@@ -162,24 +153,3 @@ class FitInterrupted(KeyboardInterrupt):
     def __init__(self, embedding: Embedding) -> None:
         super().__init__()
         self.embedding = embedding
-
-
-def first_neighbors(
-    data: Data, indices: IntArray, distances: FloatArray, recall: float, perplexity: float
-) -> NeighborLists | None:
-    """Store the first neighbours of each point if they were searched for and take little memory."""
-    n, n_found = indices.shape
-    n_stored = min(n_found, _n_reported(perplexity))
-    if not data.has_all_distances or _BYTES_LISTED * n * n_stored > _MAX_BYTES:
-        return None
-    # In memory of their own, as a view would hold the whole lists.
-    return NeighborLists(clone(indices[:, :n_stored]), clone(distances[:, :n_stored]), recall)
-
-
-def max_list_bytes(n: int, perplexity: float) -> int:
-    """Return what the lists of n points may take; more points never have less."""
-    return min(_BYTES_LISTED * n * _n_reported(perplexity), _MAX_BYTES)
-
-
-def _n_reported(perplexity: float) -> int:
-    return max(_MIN_LISTED, ceil(_LISTED_PER_PERPLEXITY * perplexity))

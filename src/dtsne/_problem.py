@@ -9,18 +9,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from array_api_compat import array_namespace
 
-from dtsne._embedding import KernelScales, first_neighbors
+from dtsne._cost import stored_neighbors
+from dtsne._embedding import KernelScales, NeighborLists
 from dtsne.affinity._base import gaussians_of_all, gaussians_of_neighbors
-from dtsne.data._base import needed_neighbors
 from dtsne.data._duplicates import spread_duplicates
 from dtsne.neighbors._base import NeighborIndex
 from dtsne.neighbors._reorder import inverse_of, to_internal_order
 from dtsne.optimize._calibration import Calibration
 
 if TYPE_CHECKING:
+    import torch
+
     from dtsne._config import Config
-    from dtsne._embedding import NeighborLists
+    from dtsne._cost import Job
     from dtsne.affinity._base import Affinities
     from dtsne.data._base import Data
     from dtsne.runtime._progress import Progress
@@ -50,6 +53,7 @@ class Problem:
     scales : KernelScales
     calibration : Calibration or None
     recall : float
+    device : torch.device or None
     """
 
     data: Data
@@ -62,6 +66,7 @@ class Problem:
     scales: KernelScales
     calibration: Calibration | None
     recall: float
+    device: torch.device | None
 
     def to_internal_order(self, of_rows: FloatArray) -> FloatArray:
         """Return values of the rows of the data as values of the points."""
@@ -73,20 +78,20 @@ class Problem:
 
 
 def state_problem(
-    data: Data, perplexity: float, config: Config, progress: Progress, threads: Threads
+    data: Data, job: Job, config: Config, progress: Progress, threads: Threads
 ) -> Problem:
     """Find neighbours, σ and P, over all pairs or over neighbours.
 
     The neighbour lists, which are as large as P, are gone when this is done, but for the first
     neighbours that a report needs.
     """
-    n = len(data)
-    dense = data.has_all_distances and n <= config.max_dense
+    perplexity, dense, n_neighbors = job.perplexity, job.is_dense, job.n_neighbors
+    device = data.device
     progress.begin("neighbours")
-    n_neighbors = needed_neighbors(perplexity, n)
     found = _search(data, n_neighbors, config, threads)
-    lists = first_neighbors(data, *found, perplexity)
-    spread = np.zeros(n, bool)
+    # Precomputed neighbours need not be stored.
+    lists = _first_neighbors(found, perplexity) if job.searches else None
+    spread = np.zeros(job.n, bool)
     apart = spread_duplicates(data, found[1], perplexity)
     if apart is not None:
         data, rows = apart
@@ -99,7 +104,8 @@ def state_problem(
     if dense:
         gaussians = gaussians_of_all(data.squared_distances(threads), perplexity, threads)  # type: ignore[arg-type]
     else:
-        order, indices, distances = to_internal_order(indices, distances)
+        if device is None:  # the cache of a GPU holds the positions of a million points
+            order, indices, distances = to_internal_order(indices, distances)
         gaussians = gaussians_of_neighbors(distances, perplexity, threads)
     sigmas, unit = gaussians.sigmas, gaussians.unit
     at_floor = gaussians.is_clipped | (spread if order is None else spread[order])
@@ -126,6 +132,7 @@ def state_problem(
         scales=kernel_scales,
         calibration=calibration,
         recall=recall,
+        device=device,
     )
 
 
@@ -140,6 +147,21 @@ def _search(
     )
     found: tuple[IntArray, FloatArray, float] = index.neighbors(k)  # type: ignore[assignment]
     return found
+
+
+def _first_neighbors(
+    found: tuple[IntArray, FloatArray, float], perplexity: float
+) -> NeighborLists | None:
+    """Return the first neighbours of each point if they take little memory."""
+    indices, distances, recall = found
+    n, n_found = indices.shape
+    n_stored = stored_neighbors(n, n_found, perplexity)
+    if n_stored == 0:
+        return None
+    # In memory of their own, as a view would hold the whole lists.
+    xp = array_namespace(indices)
+    near = xp.asarray(indices[:, :n_stored], copy=True)
+    return NeighborLists(near, xp.asarray(distances[:, :n_stored], copy=True), recall)
 
 
 def _relative_to_smallest(scales: KernelScales, density_scale: float) -> KernelScales:

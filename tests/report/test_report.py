@@ -160,7 +160,7 @@ def test_a_report_does_not_search_again(blobs, monkeypatch):
     assert model.report(labels).to_json() == expected
     monkeypatch.undo()
     assert model.report(k=150).quality.k == 150  # more than were kept
-    monkeypatch.setattr("dtsne._embedding._MAX_BYTES", 1000)
+    monkeypatch.setattr("dtsne._cost._MAX_BYTES", 1000)
     large = DTSNE(perplexity=20, max_iter=20, tol=0).fit(X)
     assert large._embedding.artifacts.lists is None
     assert large.report(labels).to_json() == expected

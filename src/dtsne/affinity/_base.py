@@ -21,8 +21,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Generic, TypeAlias
 
 import numpy as np
+from array_api_compat import array_namespace
 
-from dtsne.runtime._arrays import clip_min, is_torch, median, namespace_of, to_host
+from dtsne.runtime._arrays import clip_min, is_torch, median, to_host
 from dtsne.runtime._typing import Array
 
 if TYPE_CHECKING:
@@ -136,7 +137,7 @@ def gaussians_of_all(squared: FloatArray, perplexity: float, threads: Threads) -
 
 def gaussians_of_neighbors(distances: FloatArray, perplexity: float, threads: Threads) -> Gaussians:
     """Find the Gaussians over neighbours, from distances of shape (n, k), from near to far."""
-    xp = namespace_of(distances)
+    xp = array_namespace(distances)
     # Squares of float32 in a unit of their own: in that of the data they may be too small.
     length = float(median(distances[:, -1]))
     squared = xp.square(xp.astype(distances / length, xp.float32, copy=False))

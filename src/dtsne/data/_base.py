@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from math import ceil
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dtsne._config import NEIGHBORS_PER_PERPLEXITY
 from dtsne.runtime._errors import DataError
 
 if TYPE_CHECKING:
@@ -19,11 +17,6 @@ if TYPE_CHECKING:
     from dtsne.runtime._typing import AnyArray, FloatArray, IntArray
 
 MAX_SAMPLED_ROWS = 500
-
-
-def needed_neighbors(perplexity: float, n: int) -> int:
-    """Count the neighbours of each of n points that a perplexity asks for."""
-    return min(n - 1, ceil(NEIGHBORS_PER_PERPLEXITY * perplexity))
 
 
 def sample_rows(n: int, max_rows: int = MAX_SAMPLED_ROWS) -> IntArray:

@@ -51,10 +51,11 @@ def spread_duplicates(
         To the nearest neighbours of each point.
     perplexity : float
     """
-    radii = to_host(distances[:, int(np.ceil(perplexity)) - 1])
-    rows = np.flatnonzero(radii == 0)
-    if not len(rows):
+    near = distances[:, int(np.ceil(perplexity)) - 1]
+    if not (near == 0).any():
         return None
+    radii = to_host(near)
+    rows = np.flatnonzero(radii == 0)
     warn(
         UserNotice(
             f"{len(rows)} rows of X have at least as many duplicates as the perplexity "
@@ -109,5 +110,7 @@ def _with_first_in_common(start: AnyArray) -> IntArray:
     order = start[:, 0].argsort()
     along = start[order, 0]
     equal = along[1:] == along[:-1]
+    if not equal.any():
+        return np.empty(0, np.int64)
     rows: IntArray = np.union1d(to_host(order[:-1][equal]), to_host(order[1:][equal]))
     return rows

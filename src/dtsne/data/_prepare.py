@@ -7,17 +7,17 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
+from array_api_compat import array_namespace
 
-from dtsne._config import EUCLIDEAN_METRICS, NEIGHBORS_PER_PERPLEXITY
+from dtsne._config import EUCLIDEAN_METRICS
 from dtsne.data._base import all_rows_equal
 from dtsne.data._distances import Distances
 from dtsne.data._metrics import METRICS, metric_points
 from dtsne.data._pca import principal_components
 from dtsne.data._points import Points
 from dtsne.data._precomputed import PrecomputedNeighbors, graph_of
-from dtsne.runtime._arrays import namespace_of, to_host
-from dtsne.runtime._errors import DataError, UserNotice, setting
-from dtsne.runtime._logging import warn
+from dtsne.runtime._arrays import to_host
+from dtsne.runtime._errors import DataError, setting
 from dtsne.runtime._memory import check_memory
 
 if TYPE_CHECKING:
@@ -52,32 +52,14 @@ def prepare(
         if neighbors is None and metric in EUCLIDEAN_METRICS and not issparse(X):
             rows, unit = _as_rows(to_device(X, device), metric)
             return DevicePoints(reduced(rows, n_pcs), unit=unit)
-    on_host = X if issparse(X) else to_host(X)
+    on_host = X if issparse(X) or isinstance(X, np.ndarray) else to_host(X)
     data = _prepare_on_host(on_host, metric=metric, n_pcs=n_pcs, neighbors=neighbors)
     return data if device is None else HostData(data, device, unit=data.unit)
 
 
-def clip_perplexity(perplexity: float, n: int) -> float:
-    """Return the perplexity, clipped with a warning to what n points can have."""
-    largest = max((n - 1) / NEIGHBORS_PER_PERPLEXITY, 1.5)  # 1.5: 4 points, the fewest we take
-    if perplexity < largest:
-        return perplexity
-    whole = int(perplexity)
-    asked = whole if whole == perplexity else perplexity
-    warn(
-        UserNotice(
-            f"{setting('perplexity', asked)} is too large for {n} points and was clipped to "
-            f"{largest:.4g}",
-            f"set {setting('perplexity')} below (n - 1) / {NEIGHBORS_PER_PERPLEXITY} to choose it "
-            "yourself",
-        )
-    )
-    return largest
-
-
 def with_centred_rows(X: AnyArray) -> AnyArray:
     """Subtract the mean of each row: the cosine distance is then that of correlation."""
-    xp = namespace_of(X)
+    xp = array_namespace(X)
     # Before the means are subtracted, which leave rounding of a constant row.
     if not (xp.max(X, axis=1) > xp.min(X, axis=1)).all():
         raise DataError(
@@ -95,7 +77,7 @@ def with_unit_rows(X: AnyArray) -> AnyArray:
     from sklearn.utils.extmath import row_norms
 
     on_host = issparse(X) or isinstance(X, np.ndarray)
-    lengths = row_norms(X) if on_host else namespace_of(X).linalg.vector_norm(X, axis=1)
+    lengths = row_norms(X) if on_host else array_namespace(X).linalg.vector_norm(X, axis=1)
     if not lengths.all():
         raise DataError(
             "X has rows of zeros, which have no direction",
@@ -163,7 +145,7 @@ def _check_columns(X: Matrix) -> None:
     """Reject data without differences."""
     low, high = _extents(X)
     spread = high - low
-    if not (spread > _ROUNDING * max(high.max(), -low.min())).any():
+    if not (spread > _ROUNDING * max(float(high.max()), -float(low.min()))).any():
         raise all_rows_equal()
     if not spread.all():
         n_constant = int((spread == 0).sum())
@@ -176,8 +158,8 @@ def _extents(X: Matrix) -> tuple[FloatArray, FloatArray]:
 
     if issparse(X):
         return X.min(axis=0).toarray().ravel(), X.max(axis=0).toarray().ravel()
-    xp = namespace_of(X)
-    return to_host(xp.min(X, axis=0)), to_host(xp.max(X, axis=0))
+    xp = array_namespace(X)
+    return xp.min(X, axis=0), xp.max(X, axis=0)
 
 
 def _in_own_unit(X: Matrix) -> tuple[Matrix, float]:
@@ -186,7 +168,7 @@ def _in_own_unit(X: Matrix) -> tuple[Matrix, float]:
         # In one order of memory, since sums along another one would round differently.
         X = np.asarray(X, dtype=np.float64, order="C")
     low, high = _extents(X)
-    unit = _power_of_two_near(max(high.max(), -low.min()))
+    unit = _power_of_two_near(max(float(high.max()), -float(low.min())))
     return X * (1.0 / unit), unit
 
 

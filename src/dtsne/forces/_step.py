@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic
 
-from dtsne.runtime._arrays import namespace_of
+from array_api_compat import array_namespace
+
 from dtsne.runtime._typing import Array
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def gradient_step(
     motion: Motion[Array], scales: Array, gradient: Array, settings: StepSettings
 ) -> Motion[Array]:
     """Move the points once, by momentum and gains, each in units of its own kernel scale."""
-    xp = namespace_of(gradient)
+    xp = array_namespace(gradient)
     rule, velocity, gains = settings.rule, motion.velocity, motion.gains
     own_scale = scales[:, None] if rule.scaled else 1.0
     if rule.gains:

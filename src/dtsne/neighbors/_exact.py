@@ -31,12 +31,17 @@ class ExactIndex(NeighborIndex):
     """Compares all points with coordinates."""
 
     def __init__(self, data: Points, threads: Threads) -> None:
-        self._points = as_kernel_input(data.coordinates)
+        # Writeable, though nothing is written: numba compiles anew for read-only arrays.
+        self._points = np.require(data.coordinates, np.float64, ["C", "W"])
         self._threads = threads
 
     def neighbors(self, k: int) -> Neighbors:
         """See :class:`NeighborIndex`."""
-        return Neighbors(*nearest_neighbors(self._points, k, threads=self._threads), 1.0)
+        n = len(self._points)
+        if not 1 <= k < n:
+            check_number(k, n - 1)
+        found = _search_all(self._points, self._points, np.arange(n), k, self._threads)
+        return Neighbors(*found, 1.0)
 
     def query(self, new: AnyArray, k: int) -> Neighbors:
         """See :class:`NeighborIndex`."""

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dtsne.runtime._arrays import is_torch
 from dtsne.runtime._jit import compiled
 
 if TYPE_CHECKING:
@@ -30,14 +29,8 @@ def breadth_first_order(indices: IntArray) -> IntArray:
 
 def to_internal_order(
     indices: IntArray, distances: FloatArray
-) -> tuple[IntArray | None, IntArray, FloatArray]:
-    """Return an order that is quick to work on, and the neighbour lists in it.
-
-    On a device the order stays as it is, which is None: the positions of a million points fit into
-    its cache.
-    """
-    if is_torch(indices):
-        return None, indices, distances  # type: ignore[return-value]
+) -> tuple[IntArray, IntArray, FloatArray]:
+    """Return an order that is quick to work on, and the neighbour lists in it."""
     order = breadth_first_order(indices)
     return order, *reorder_lists(indices, distances, order)
 

@@ -19,9 +19,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from array_api_compat import array_namespace
 
 from dtsne.optimize._radii import neighbor_radii
-from dtsne.runtime._arrays import copy_of, median, namespace_of
+from dtsne.runtime._arrays import median
 from dtsne.runtime._threads import ONE_THREAD, Threads
 
 if TYPE_CHECKING:
@@ -60,9 +61,10 @@ class Calibration:
         n_found = distances.shape[1]
         wanted = (round(share * perplexity) for share in plan.shares_of_perplexity)
         ks = tuple(sorted({min(max(1, k), n_found) for k in wanted}))
-        xp = namespace_of(distances)
+        xp = array_namespace(distances)
         radii = xp.stack([_centred_log(distances[:, k - 1]) for k in ks])
-        neighbors = copy_of(indices[:, : plan.n_smoothing])  # and not the whole of it kept alive
+        # A copy, so that the whole lists are not kept alive.
+        neighbors = xp.asarray(indices[:, : plan.n_smoothing], copy=True)
         return cls(plan, ks, density_scale * radii, neighbors, scales)
 
     def is_due(self, n_done: int, relative_change: float) -> bool:
@@ -72,7 +74,7 @@ class Calibration:
 
     def following(self, in_map: FloatArray) -> Calibration:
         """Return this calibration with the radii spread as far as those found in a map are."""
-        xp = namespace_of(in_map)
+        xp = array_namespace(in_map)
         spread = self.log_radii - self.log_radii.mean(axis=1, keepdims=True)
         variances = (spread**2).sum(axis=1)
         even = variances == 0
@@ -85,7 +87,7 @@ class Calibration:
         mismatch = (self.log_radii - in_map).mean(axis=0)
         own_and_neighbors = mismatch + mismatch[self.neighbors].sum(axis=1)
         smoothed = own_and_neighbors / (1 + self.neighbors.shape[1])
-        xp = namespace_of(scales)
+        xp = array_namespace(scales)
         moved = xp.log(scales) + self.plan.strength * smoothed
         base, reach = xp.log(self.base_scales), float(np.log(self.plan.bound))
         bounded = xp.clip(moved, base - reach, base + reach)
@@ -96,14 +98,14 @@ class Calibration:
 
     def log_radii_in(self, embedding: FloatArray, threads: Threads = ONE_THREAD) -> FloatArray:
         """Find the radii in a map, as `log_radii` has those of the data."""
-        xp = namespace_of(embedding)
+        xp = array_namespace(embedding)
         radii = neighbor_radii(embedding, self.ks, threads)
         stacked: FloatArray = xp.stack([_centred_log(of_k) for of_k in radii])
         return stacked
 
 
 def _centred_log(radii: FloatArray) -> FloatArray:
-    xp = namespace_of(radii)
+    xp = array_namespace(radii)
     typical = float(median(radii[radii > 0])) if radii.any() else 1.0
     logarithms = xp.log(radii.clip(min=_SMALLEST_RADIUS * typical))
     centred: FloatArray = logarithms - median(logarithms)

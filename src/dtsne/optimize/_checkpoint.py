@@ -11,7 +11,6 @@ import logging
 import pickle
 import zipfile
 import zlib
-from abc import ABC, abstractmethod
 from contextlib import suppress
 from dataclasses import fields, is_dataclass, replace
 from functools import partial
@@ -52,56 +51,21 @@ _WITHOUT_EFFECT = {"n_jobs", "verbose", "checkpoint_every"}
 _UNREADABLE = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error)
 
 
-class CheckpointStore(ABC):
-    """Where the state of a descent is saved, to be resumed."""
-
-    @abstractmethod
-    def resume(self, state: State) -> tuple[State, History]:
-        """Return the saved state and the history until there; without one, the state itself."""
-
-    @abstractmethod
-    def keep(self, state: State, history: History) -> None:
-        """Save the state, unless that was done a short time ago."""
-
-    @abstractmethod
-    def write(self, state: State, history: History) -> None:
-        """Save the state."""
-
-    @abstractmethod
-    def remove(self) -> None:
-        """Remove what a fit that succeeded has saved."""
-
-
-class NoCheckpoints(CheckpointStore):
-    """Saves nothing."""
-
-    def resume(self, state: State) -> tuple[State, History]:
-        """Begin at the start."""
-        return state, []
-
-    def keep(self, state: State, history: History) -> None:
-        """Do nothing."""
-
-    def write(self, state: State, history: History) -> None:
-        """Do nothing."""
-
-    def remove(self) -> None:
-        """Do nothing."""
-
-
-class CheckpointFile(CheckpointStore):
+class CheckpointFile:
     """A file, written at most once in so many seconds; refused at once if it cannot be used."""
 
-    def __init__(self, path: Path, identity: dict[str, str], seconds_between: float) -> None:
-        self._path = path
+    def __init__(
+        self, path: str | PathLike[str], identity: dict[str, str], seconds_between: float
+    ) -> None:
+        self._path = Path(path)
         self._identity = identity
         self._seconds_between = seconds_between
         self._written: float | None = None
         self._found = self._read()
-        check_writable(path)
+        check_writable(self._path)
 
     def resume(self, state: State) -> tuple[State, History]:
-        """See :class:`CheckpointStore`."""
+        """Return the saved state and the history until there; without one, the state itself."""
         if self._found is None:
             return state, []
         state, history = _from_arrays(self._found, state)
@@ -110,7 +74,7 @@ class CheckpointFile(CheckpointStore):
         return state, history
 
     def keep(self, state: State, history: History) -> None:
-        """See :class:`CheckpointStore`."""
+        """Write the file, unless that was done a short time ago."""
         if self._written is None:  # the clock starts with the descent
             self._written = monotonic()
         elif monotonic() - self._written >= self._seconds_between:
@@ -128,7 +92,7 @@ class CheckpointFile(CheckpointStore):
         self._written = monotonic()
 
     def remove(self) -> None:
-        """See :class:`CheckpointStore`."""
+        """Remove the file of a fit that succeeded."""
         with suppress(OSError):  # one that stays leads to the same map again
             self._path.unlink()
 
@@ -161,15 +125,6 @@ class CheckpointFile(CheckpointStore):
                 fix="delete it or name another file to start again; make them the same to resume",
             )
         return arrays
-
-
-def open_checkpoints(
-    path: str | PathLike[str] | None, config: Config, data: Data
-) -> CheckpointStore:
-    """Return where a fit is saved, once it is clear that the file can be used."""
-    if path is None:
-        return NoCheckpoints()
-    return CheckpointFile(Path(path), identity_of(data, config), config.checkpoint_every)
 
 
 def identity_of(data: Data, config: Config) -> dict[str, str]:

@@ -14,8 +14,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from array_api_compat import array_namespace
+
 from dtsne.forces._step import Motion, StepSettings
-from dtsne.runtime._arrays import namespace_of
 from dtsne.runtime._progress import Timings
 from dtsne.runtime._threads import ONE_THREAD, Threads
 
@@ -87,7 +88,7 @@ class State:
         cls, embedding: FloatArray, scales: FloatArray, calibration: Calibration | None = None
     ) -> State:
         """At rest, before the first iteration."""
-        xp = namespace_of(embedding)
+        xp = array_namespace(embedding)
         rest, even = xp.zeros_like(embedding), xp.ones_like(embedding)
         return cls(0, embedding, rest, even, scales, calibration, 0, None)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dtsne.runtime._arrays import like, on_host, to_host
+from dtsne.runtime._arrays import like, on_host
 from dtsne.runtime._errors import ParameterError, UserNotice, setting
 from dtsne.runtime._logging import warn
 
@@ -67,7 +67,7 @@ def principal_start(
     if components is None:
         return None
     axes: FloatArray = components / unit
-    spread = to_host(((axes - axes.mean(axis=0)) ** 2).mean(axis=0)) ** 0.5
+    spread = np.array([float(v) for v in ((axes - axes.mean(axis=0)) ** 2).mean(axis=0)]) ** 0.5
     kept = np.flatnonzero(spread > _EMPTY_SHARE * spread[0])
     if len(kept) == n_components:
         return axes

@@ -27,8 +27,11 @@ A row is not its own neighbour, but its copies are.
 """
 
 from dtsne.quality._clusters import ClusterRadii, cluster_radius_ratios
-from dtsne.quality._densities import density_correlation, neighbor_distance_correlation
-from dtsne.quality._distances import distance_correlation
+from dtsne.quality._correlations import (
+    density_correlation,
+    distance_correlation,
+    neighbor_distance_correlation,
+)
 from dtsne.quality._neighborhoods import continuity, neighbor_recall, trustworthiness
 from dtsne.quality._summary import Quality, evaluate
 

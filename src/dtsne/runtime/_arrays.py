@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, TypeAlias, TypeGuard, TypeVar
 
 import numpy as np
-from array_api_compat import array_namespace, is_torch_array
+from array_api_compat import is_torch_array
 
 from dtsne.runtime._errors import DataTypeError, MissingPackageError
 
@@ -48,12 +48,6 @@ def is_on_device(array: object) -> bool:
     if is_torch(array):
         return str(array.device.type) != "cpu"
     return is_tensor(array) and int(array.__dlpack_device__()[0]) not in _ON_HOST  # type: ignore[attr-defined]
-
-
-def namespace_of(array: AnyArray) -> ModuleType:
-    """Return the functions of the library that an array is of, by the names of the array API."""
-    namespace: ModuleType = array_namespace(array)
-    return namespace
 
 
 def median(values: Array) -> Array:

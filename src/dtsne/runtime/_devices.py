@@ -10,6 +10,8 @@ from functools import wraps
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
+import numpy as np
+
 from dtsne.runtime._arrays import is_on_device, is_torch
 from dtsne.runtime._errors import (
     DataError,
@@ -46,7 +48,11 @@ def device_for(asked: Device, **arrays: object) -> torch.device | None:
     **arrays
         The input, by the names that the user knows. Tensors must be where the work is.
     """
-    tensors = {name: array for name, array in arrays.items() if is_on_device(array)}
+    tensors = {
+        name: array
+        for name, array in arrays.items()
+        if not isinstance(array, np.ndarray) and is_on_device(array)
+    }
     if isinstance(asked, str) and asked == "cpu":
         for name, tensor in tensors.items():
             raise _elsewhere(name, getattr(tensor, "device", "a GPU"), "cpu")

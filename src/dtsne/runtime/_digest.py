@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtsne.runtime._arrays import like, to_host
+from dtsne.runtime._arrays import asarray_like, to_host
 
 if TYPE_CHECKING:
     from dtsne.runtime._typing import FloatArray
@@ -48,6 +48,9 @@ def _product(w: FloatArray, X: Any) -> FloatArray:
     sums = np.zeros((len(w), X.shape[1]))
     for begin in range(0, len(X), _ROWS_AT_ONCE):  # in float64, a part at a time
         part = slice(begin, begin + _ROWS_AT_ONCE)
-        rows = X[part].astype(np.float64) if isinstance(X, np.ndarray) else X[part].double()
-        sums += to_host(like(w[:, part], rows) @ rows)
+        if isinstance(X, np.ndarray):
+            sums += w[:, part] @ X[part].astype(np.float64)
+        else:
+            rows = X[part].double()
+            sums += to_host(asarray_like(w[:, part], rows) @ rows)
     return sums

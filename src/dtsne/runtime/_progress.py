@@ -14,7 +14,7 @@ from threading import Event, RLock, Thread
 from time import perf_counter, process_time
 from typing import TYPE_CHECKING, Any
 
-from dtsne.runtime._logging import making_way
+from dtsne.runtime._logging import making_way, shown_messages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -108,18 +108,19 @@ class Progress:
 
 @contextmanager
 def shown_progress(verbose: int) -> Iterator[Progress]:
-    """Show the progress of what is done within to those who asked for it."""
+    """Show progress and messages of what is done within to those who asked for it."""
     if not verbose:
         yield Progress()
         return
     progress = Progress(_Bar() if _is_watched() else _Lines())
     finished = False
-    try:
-        with making_way(progress.clear), _ticking(progress):
-            yield progress
-        finished = True
-    finally:
-        progress.close(finished=finished)
+    with shown_messages(verbose):
+        try:
+            with making_way(progress.clear), _ticking(progress):
+                yield progress
+            finished = True
+        finally:
+            progress.close(finished=finished)
 
 
 # --- how it is shown ---

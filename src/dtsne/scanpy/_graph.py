@@ -111,7 +111,7 @@ def _checked(graph: Graph, data: Representation, config: Config) -> csr_array:
     from scipy.sparse import issparse
 
     from dtsne._config import EUCLIDEAN_METRICS
-    from dtsne.data._base import needed_neighbors
+    from dtsne._cost import needed_neighbors
     from dtsne.data._precomputed import graph_of
     from dtsne.runtime._threads import open_threads
 

@@ -7,11 +7,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Generic
 
 import numpy as np
+from array_api_compat import array_namespace
 from scipy import fft
 
 from dtsne.forces.fft._cells import BORDER
 from dtsne.forces.fft._kernels import STENCIL
-from dtsne.runtime._arrays import asarray_like, clip_min, namespace_of
+from dtsne.runtime._arrays import asarray_like, clip_min
 from dtsne.runtime._typing import Array
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class ScaleNodes:
 
     def weights(self, scales: Array) -> Array:
         """Lagrange polynomials of the nodes, of shape (n, nodes)."""
-        xp = namespace_of(scales)
+        xp = array_namespace(scales)
         at, points = _shifted_log(self.values, self.shift), _shifted_log(scales, self.shift)
         # Factors (points, polynomial a, zero b); the one that a polynomial has not is 1.
         itself = np.eye(len(at), dtype=bool)
@@ -99,7 +100,7 @@ def _nodes_and_error(
 
 def _shifted_log(scales: Array, shift: float) -> Array:
     """Return log(s + shift), less log(shift): differences of small scales keep their digits."""
-    xp = namespace_of(scales)
+    xp = array_namespace(scales)
     logarithm: Array = xp.log1p(scales / shift) if shift > 0 else xp.log(scales)
     return logarithm
 
