@@ -10,11 +10,12 @@ import sys
 
 import numpy as np
 import pytest
-from cli_support import QUICK, N, done, rejected, run, three_groups, write_csv
+from cli_support import EMBED, QUICK, N, done, rejected, run, three_groups, write_csv
 from page_support import header_of, texts_of, unpacked
 
 from dtsne import DTSNE
 from dtsne.account import Account
+from dtsne.runtime._errors import DataError
 from dtsne.tables import read_embedding, read_table
 
 OUTPUTS = ["csv", "csv.gz", "tsv", "parquet", "feather", "npy", "npz"]
@@ -225,17 +226,17 @@ def test_transforms_come_first(tmp_path, options, transform):
     np.testing.assert_allclose(np.load(tmp_path / "m.npy"), expected, atol=1e-6)
 
 
-def test_parameters_reach_the_estimator(tmp_path, table, monkeypatch):
+def test_parameters_reach_the_fit(tmp_path, table, monkeypatch):
     made = []
 
-    class Watched(DTSNE):
-        def __init__(self, **parameters):
-            made.append(parameters)
-            super().__init__(**parameters)
+    def watched(X, config, checkpoint):
+        made.append({**vars(config), "checkpoint": checkpoint})
+        raise DataError("enough")
 
-    monkeypatch.setattr("dtsne._estimator.DTSNE", Watched)
+    monkeypatch.setattr(EMBED, watched)
     rejected(
-        "embed", table, "-o", tmp_path / "no" / "m.csv", "--n-pcs", "none", "--no-calibration",
+        "embed", table, "--id", "cell", "-o", tmp_path / "m.csv", "--n-pcs", "none",
+        "--no-calibration",
         "--learning-rate", "auto", "--tol", "0.001", "--init", "random", "--random-state", "3",
         "--n-jobs", "-1", "--metric", "cosine", "--checkpoint", tmp_path / "c.npz",
         "--max-iter", "7",
@@ -244,7 +245,7 @@ def test_parameters_reach_the_estimator(tmp_path, table, monkeypatch):
     expected = {
         "n_pcs": None, "calibration": False, "learning_rate": "auto", "tol": 0.001, "n_jobs": -1,
         "init": "random", "random_state": 3, "metric": "cosine", "max_iter": 7, "verbose": 1,
-        "checkpoint": str(tmp_path / "c.npz"), "perplexity": 100.0, "n_components": 2,
+        "checkpoint": tmp_path / "c.npz", "perplexity": 100.0, "n_components": 2,
     }  # fmt: skip
     assert {name: given[name] for name in expected} == expected
 

@@ -12,9 +12,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cli_support import QUICK, done, rejected, run, start, three_groups, write_csv
+from cli_support import EMBED, QUICK, REPORT, done, rejected, run, start, three_groups, write_csv
 
-from dtsne import DTSNE
+from dtsne import embed
+from dtsne._embedding import FitInterrupted
 from dtsne.cli import main
 from dtsne.cli._signals import Terminated
 from dtsne.tables import read_embedding, read_table
@@ -176,7 +177,7 @@ def test_ctrl_c_before_there_is_a_map(tmp_path, table, monkeypatch):
     def stop(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("dtsne.DTSNE.fit", stop)
+    monkeypatch.setattr(EMBED, stop)
     result = run("embed", table, "-o", tmp_path / "m.csv", "-q")
     assert result.exit_code == 130
     assert result.stderr == "dtsne: stopped before there was a map; nothing was written.\n"
@@ -188,17 +189,14 @@ def test_ctrl_c_before_there_is_a_map(tmp_path, table, monkeypatch):
 
 
 def test_a_second_ctrl_c_leaves_it_at_the_map(tmp_path, table, monkeypatch):
-    fit = DTSNE.fit
-
-    def stopped(model, X):
-        fit(model, X)
-        raise KeyboardInterrupt
+    def stopped(*arguments, **options):
+        raise FitInterrupted(embed(*arguments, **options))
 
     def stop(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(DTSNE, "fit", stopped)
-    monkeypatch.setattr(DTSNE, "report", stop)
+    monkeypatch.setattr(EMBED, stopped)
+    monkeypatch.setattr(REPORT, stop)
     result = run("embed", table, "-o", tmp_path / "m.csv", *QUICK, "-q")
     assert result.exit_code == 130
     assert "m.csv has the best map so far" in result.stderr
@@ -222,7 +220,7 @@ def test_the_map_outlives_its_account(tmp_path, table, monkeypatch, event, code,
         anndata = pytest.importorskip("anndata")
         table = tmp_path / "cells.h5ad"
         anndata.AnnData(three_groups()[0]).write_h5ad(table)
-    monkeypatch.setattr("dtsne.DTSNE.report", fail)
+    monkeypatch.setattr(REPORT, fail)
     output = tmp_path / f"m.{suffix}"
     result = run("embed", table, "-o", output, "--plot", tmp_path / "m.png", *QUICK, "-q")
     assert result.exit_code == code
@@ -237,14 +235,12 @@ def test_the_map_outlives_the_comparison_and_the_picture(tmp_path, table, monkey
     def fail(*_, **__):
         raise MemoryError
 
-    fit = DTSNE.fit
-
-    def fit_or_fail(model, X):
-        return fit(model, X) if model.density_scale else fail()
+    def embed_or_fail(X, config, **options):
+        return embed(X, config, **options) if config.density_scale else fail()
 
     output, picture = tmp_path / "m.csv", tmp_path / "m.png"
     with monkeypatch.context() as patch:
-        patch.setattr("dtsne.DTSNE.fit", fit_or_fail)
+        patch.setattr(EMBED, embed_or_fail)
         line = rejected("embed", table, "-o", output, "--plot", picture, "--compare-tsne", "-q",
                        *QUICK)  # fmt: skip
     assert line.endswith("m.csv has the map, without the report.")
@@ -260,19 +256,17 @@ def test_the_map_outlives_the_comparison_and_the_picture(tmp_path, table, monkey
 def test_a_map_is_said_to_be_written_once(tmp_path, table):
     said = done("embed", table, "-o", tmp_path / "m.csv", *QUICK).stderr
     assert said.count("dtsne: wrote") == 1
-    assert said.index("m.csv has the map; the report follows") < said.index("comparing map")
+    assert said.index("m.csv has the map; the report follows") < said.index("comparing the map")
 
 
 @pytest.mark.parametrize(("event", "code"), [(KeyboardInterrupt, 130), (Terminated, 143)])
 def test_ctrl_c_during_the_comparison_leaves_it_out(tmp_path, table, monkeypatch, event, code):
-    fit = DTSNE.fit
-
-    def fit_or_stop(model, X):
-        if not model.density_scale:
+    def embed_or_stop(X, config, **options):
+        if not config.density_scale:
             raise event
-        return fit(model, X)
+        return embed(X, config, **options)
 
-    monkeypatch.setattr(DTSNE, "fit", fit_or_stop)
+    monkeypatch.setattr(EMBED, embed_or_stop)
     result = run("embed", table, "-o", tmp_path / "m.csv", "--html", tmp_path / "m.html",
                  "--compare-tsne", *QUICK, "-q")  # fmt: skip
     assert result.exit_code == code

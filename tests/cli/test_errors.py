@@ -12,7 +12,7 @@ import warnings
 
 import numpy as np
 import pytest
-from cli_support import QUICK, done, rejected, run, three_groups, write_csv
+from cli_support import EMBED, QUICK, REPORT, done, rejected, run, three_groups, write_csv
 from scipy.io import mmwrite
 from scipy.sparse import csr_matrix
 
@@ -131,7 +131,7 @@ def test_what_is_not_in_the_file(tmp_path, options, said, monkeypatch):
 
 
 def test_outputs_are_rejected_before_the_fit(tmp_path, table, monkeypatch):
-    monkeypatch.setattr("dtsne.DTSNE.fit", lambda *_: pytest.fail("it was fitted"))
+    monkeypatch.setattr(EMBED, lambda *_, **__: pytest.fail("it was fitted"))
     good = tmp_path / "m.csv"
     for options, said in [
         (["-o", tmp_path / "no" / "m.csv"], "make its folder first"),
@@ -149,7 +149,7 @@ def test_outputs_are_rejected_before_the_fit(tmp_path, table, monkeypatch):
 
 
 def test_a_missing_package_is_named_before_the_fit(tmp_path, table, monkeypatch):
-    monkeypatch.setattr("dtsne.DTSNE.fit", lambda *_: pytest.fail("it was fitted"))
+    monkeypatch.setattr(EMBED, lambda *_, **__: pytest.fail("it was fitted"))
     np.save(tmp_path / "X.npy", three_groups()[0])
     for package, option, file, extra in [
         ("matplotlib", "--plot", "m.png", "plot"),
@@ -172,7 +172,7 @@ def test_what_does_not_fit_into_memory(tmp_path, table, monkeypatch):
     sparse = matrix(tmp_path, "X.mtx", SPARSE)
     line = rejected("embed", sparse, "-o", tmp_path / "m.csv", "--metric", "manhattan", "-q")
     assert not PYTHON.search(line.replace(str(tmp_path), ""))
-    monkeypatch.setattr("dtsne.DTSNE.fit", lambda *_: np.empty(2**50))
+    monkeypatch.setattr(EMBED, lambda *_, **__: np.empty(2**50))
     assert "out of memory" in rejected("embed", table, "-o", tmp_path / "m.csv", "-q")
 
 
@@ -189,7 +189,7 @@ def test_packages_are_asked_for_in_the_words_of_the_command_line(tmp_path, table
 def test_a_device_that_is_not_there(tmp_path, table, monkeypatch):
     torch = pytest.importorskip("torch")
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    monkeypatch.setattr("dtsne.DTSNE.fit", lambda *_: pytest.fail("it was fitted"))
+    monkeypatch.setattr(EMBED, lambda *_, **__: pytest.fail("it was fitted"))
     line = rejected("embed", table, "-o", tmp_path / "m.csv", "--device", "cuda")
     assert "--device cuda needs a CUDA GPU" in line
     assert "use --device cpu" in line
@@ -245,7 +245,7 @@ def test_a_device_that_is_not_there(tmp_path, table, monkeypatch):
     ],
 )
 def test_wrong_usage_is_one_line(table, options, said, monkeypatch):
-    monkeypatch.setattr("dtsne.DTSNE.fit", lambda *_: pytest.fail("it was fitted"))
+    monkeypatch.setattr(EMBED, lambda *_, **__: pytest.fail("it was fitted"))
     line = rejected("embed", table, *options, code=2)
     assert said in line
     assert line.endswith("--help.")
@@ -299,26 +299,26 @@ def look_up(*_, **__):
 
 
 @pytest.mark.parametrize(
-    ("what", "fault"), [("fit", look_up), ("report", look_up), ("report", broadcast)]
+    ("what", "fault"), [(EMBED, look_up), (REPORT, look_up), (REPORT, broadcast)]
 )
 def test_a_bug_has_a_traceback(tmp_path, table, monkeypatch, what, fault):
-    monkeypatch.setattr(f"dtsne.DTSNE.{what}", fault)
+    monkeypatch.setattr(what, fault)
     result = run("embed", table, "-o", tmp_path / "m.csv", *QUICK, "-q")
     assert result.exit_code == 1
     assert "Traceback" in result.stderr
     assert "this is a bug in dtsne. Please report it" in result.stderr.splitlines()[-1]
-    assert ("m.csv has the map" in result.stderr) == (what == "report")
+    assert ("m.csv has the map" in result.stderr) == (what == REPORT)
 
 
 def test_values_that_cannot_be_fitted_are_a_user_error(tmp_path, table, monkeypatch):
-    def diverge(*_):
+    def diverge(*_, **__):
         raise DivergedError("the descent diverged", f"use {setting('learning_rate', 'auto')}")
 
     for fault, said in [
         (broadcast, "could not be broadcast"),
         (diverge, "the descent diverged; use --learning-rate auto."),
     ]:
-        monkeypatch.setattr("dtsne.DTSNE.fit", fault)
+        monkeypatch.setattr(EMBED, fault)
         assert said in rejected("embed", table, "-o", tmp_path / "m.csv", "-q")
 
 

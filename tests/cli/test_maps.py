@@ -53,17 +53,17 @@ def test_an_account_is_that_of_its_own_map(two_maps, suffix):
     path = two_maps[1][suffix]
     ours, theirs = (read_map(path, ReadOptions(**options[suffix])) for options in (OURS, THEIRS))
     for name in ("log_radius_data", "density_residual", "sigma"):
-        assert ours.of_account(name) is not None
-        assert theirs.of_account(name) is None
+        assert ours.reported(name) is not None
+        assert theirs.reported(name) is None
     assert theirs.sigma is None
     assert "dtsne_density_residual" in theirs.columns
     assert "density_residual" not in theirs.columns
 
 
 def test_a_part_of_a_map_is_another_map(two_maps):
-    assert read_map(two_maps[1]["csv"], ReadOptions(columns=["dtsne_1", "dtsne_2"])).account
-    assert not read_map(two_maps[1]["csv"], ReadOptions(columns=["dtsne_1"])).account
-    assert not read_map(two_maps[1]["csv"], ReadOptions(columns=["dtsne_1", "UMAP1"])).account
+    assert read_map(two_maps[1]["csv"], ReadOptions(columns=["dtsne_1", "dtsne_2"])).report
+    assert not read_map(two_maps[1]["csv"], ReadOptions(columns=["dtsne_1"])).report
+    assert not read_map(two_maps[1]["csv"], ReadOptions(columns=["dtsne_1", "UMAP1"])).report
 
 
 @pytest.mark.parametrize("suffix", OURS)
@@ -110,7 +110,7 @@ def test_what_is_said_of_the_points_of_any_map_is_drawn(two_maps, tmp_path):
     done("quality", folder / "cells.h5ad", both["csv"], "--map-columns", "UMAP1,UMAP2",
          "--points", points, "-q")  # fmt: skip
     found = read_map(points, ReadOptions())
-    assert found.of_account("log_radius_map") is not None
+    assert found.reported("log_radius_map") is not None
     assert found.sigma is None
     done("plot", points, "-o", tmp_path / "p.png", "--kind", "radius-plot", "-q")
 

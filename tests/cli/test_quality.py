@@ -164,7 +164,7 @@ def test_a_map_of_one_dimension_is_measured(tmp_path, folder, data, suffix):
     found = json.loads(done("quality", source, output, "--json", "-q").stdout)
     assert len(found["points"]["log_radius_map"]) == N
     line = rejected("plot", output, "-o", tmp_path / "p.png")
-    assert "is a map of one dimension; only two dimensions can be drawn" in line
+    assert "is a 1-dimensional map; only two can be drawn" in line
 
 
 def test_a_single_column_is_a_map_only_if_that_is_clear(tmp_path, folder):

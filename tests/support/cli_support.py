@@ -14,6 +14,8 @@ from click.testing import CliRunner
 from dtsne.cli import app
 
 SOURCE = Path(__file__).parents[2] / "src"
+# The functions that `dtsne embed` calls, to be replaced in tests.
+EMBED, REPORT = (f"dtsne.cli._embed_run.{name}" for name in ("embed", "report_of_embedding"))
 # Points of the shared data.
 N = 90
 # As little as makes a map.

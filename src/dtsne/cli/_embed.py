@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import click
@@ -27,9 +28,7 @@ from dtsne.io._files import READ, WRITTEN, in_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
-    from dtsne import DTSNE
     from dtsne.cli._options import Option
 
 _EXAMPLE = (
@@ -109,8 +108,8 @@ class FitOptions(Options):
 
     names: ClassVar[tuple[str, ...]] = tuple(PARAMETERS)
 
-    values: Mapping[str, Any]
     config: Config
+    checkpoint: Path | None = None
 
     @classmethod
     def options(cls) -> list[Option]:
@@ -121,14 +120,13 @@ class FitOptions(Options):
     def from_values(cls, values: Mapping[str, Any]) -> Self:
         """See :class:`Options`."""
         fields = {name: value for name, value in values.items() if name != "checkpoint"}
+        checkpoint = values.get("checkpoint")
         with usage_errors(COMMAND_LINE):
-            return cls(values, Config(**fields))
+            return cls(Config(**fields), None if checkpoint is None else Path(checkpoint))
 
-    def model(self, verbose: int) -> DTSNE:
-        """Return the estimator with these parameters."""
-        from dtsne import DTSNE
-
-        return DTSNE(**self.values, verbose=verbose)
+    def with_verbosity(self, level: int) -> Self:
+        """Return the same with progress to show."""
+        return replace(self, config=replace(self.config, verbose=level))
 
 
 class EmbedCommand(Command):
@@ -171,4 +169,4 @@ def embed(
     with verbosity.configured_logging(), sigterm_as_interrupt():
         from dtsne.cli._embed_run import make_map
 
-        make_map(source, products, reading, fit.model(verbosity.level))
+        make_map(source, products, reading, fit.with_verbosity(verbosity.level))

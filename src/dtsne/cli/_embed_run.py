@@ -5,12 +5,13 @@ from __future__ import annotations
 import logging
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from click.exceptions import Exit
 
-from dtsne import DTSNE
+from dtsne._config import PARAMETERS
+from dtsne._embed import embed
+from dtsne._embedding import FitInterrupted
 from dtsne.cli import _outputs
 from dtsne.cli._errors import user_errors
 from dtsne.cli._outputs import STDOUT
@@ -19,6 +20,7 @@ from dtsne.cli._signals import stop_code
 from dtsne.cli._verbosity import print_result
 from dtsne.io._files import WRITTEN, suffixes_of
 from dtsne.labels._format import printable, renamed
+from dtsne.report import report_of_embedding
 from dtsne.report._anndata import Keys, entries_of
 from dtsne.runtime._devices import device_for
 from dtsne.runtime._errors import DataError
@@ -26,11 +28,13 @@ from dtsne.tables import write_h5ad, write_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from dtsne.cli._embed import Products
+    from dtsne._embedding import Embedding
+    from dtsne.cli._embed import FitOptions, Products
     from dtsne.cli._reading import InputOptions
     from dtsne.io._table import Field
     from dtsne.labels._groups import Groups
@@ -38,8 +42,6 @@ if TYPE_CHECKING:
     from dtsne.tables import Table
 
 _LOGGER = logging.getLogger(__name__)
-
-_TSNE = "t-SNE"
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,10 +51,9 @@ class Job:
     source: Path
     products: Products
     reading: InputOptions
+    fit: FitOptions
     table: Table
     groups: Groups | None
-    model: DTSNE
-    tsne: DTSNE | None = None  # fitted, to compare
 
     @property
     def fields(self) -> dict[str, Field]:
@@ -67,34 +68,39 @@ class Job:
         """The title of picture and page."""
         return printable(self.products.title or self.source.name)
 
+    def report(self, found: Embedding) -> Report:
+        """Compare a map with the data."""
+        _LOGGER.info("comparing the map of %s and the data", found.name)
+        k, n_jobs = self.products.k, self.fit.config.n_jobs
+        return report_of_embedding(found, self.groups, k=k, n_jobs=n_jobs)
 
-def make_map(source: Path, products: Products, reading: InputOptions, model: DTSNE) -> None:
+
+def make_map(source: Path, products: Products, reading: InputOptions, fit: FitOptions) -> None:
     """Read, fit and write; whatever can be rejected is rejected before the fit."""
-    _check_outputs(source, products, reading, model)
-    device_for(model.device)  # raises an error if this machine does not have it
+    _check_outputs(source, products, reading, fit)
+    device_for(fit.config.device)  # raises an error if this machine does not have it
     table = reading.read(source)
-    groups = reading.groups(table, source)
-    job = Job(source, products, reading, table, groups, model)
-    code = _fit(job)
+    job = Job(source, products, reading, fit, table, reading.groups(table, source))
+    found, code = _fit(job)
+    maps = {found.name: found}
     with _note_written_output(job, "the map, without the report"):
         if products.compare_tsne and not code:
             tsne, code = _fit_tsne(job)
-            job = replace(job, tsne=tsne)
-        report = None
-        if not products.skip_report:
-            _LOGGER.info("comparing map and data")
-            report = _report(job, model)
+            maps |= {} if tsne is None else {tsne.name: tsne}
+        report = None if products.skip_report else job.report(found)
         if products.output is not None:
             if report is not None:
-                _write_map(job, report)
+                _write_map(job, found, report)
             _outputs.log_written(products.output)
     with _note_written_output(job, "the map"):
-        _write_others(job, report)
+        _write_others(job, maps, report)
     if code:
         raise Exit(code)
 
 
-def _check_outputs(source: Path, products: Products, reading: InputOptions, model: DTSNE) -> None:
+def _check_outputs(
+    source: Path, products: Products, reading: InputOptions, fit: FitOptions
+) -> None:
     output, is_anndata = products.output, reading.is_anndata(source)
     if _is_h5ad(output) and not is_anndata:
         raise DataError(
@@ -109,7 +115,7 @@ def _check_outputs(source: Path, products: Products, reading: InputOptions, mode
             "--plot": products.plot,
             "--html": products.html,
             "--report": products.report,
-            "--checkpoint": None if model.checkpoint is None else Path(model.checkpoint),
+            "--checkpoint": fit.checkpoint,
         },
         source,
         suffixes_of((*WRITTEN, "h5ad") if is_anndata else WRITTEN),
@@ -132,104 +138,95 @@ def _note_written_output(job: Job, what: str) -> Iterator[None]:
         raise
 
 
-def _fit(job: Job) -> int:
-    """Fit the map and write it at once, as much may happen later; return the exit code."""
-    model, output = job.model, job.products.output
+def _fit(job: Job) -> tuple[Embedding, int]:
+    """Fit the map and write it at once, as much may happen later; return it and the exit code."""
+    output, checkpoint = job.products.output, job.fit.checkpoint
     code = 0
     try:
         with user_errors():
-            model.fit(job.table.X)
+            found = embed(job.table.X, job.fit.config, checkpoint=checkpoint)
+    except FitInterrupted as stop:
+        found, code = stop.embedding, stop_code(stop)
     except KeyboardInterrupt as stop:
-        code = stop_code(stop)
-        if not hasattr(model, "embedding_"):
-            _LOGGER.warning("stopped before there was a map; nothing was written.")
-            raise Exit(code) from None
+        _LOGGER.warning("stopped before there was a map; nothing was written.")
+        raise Exit(stop_code(stop)) from None
     if output is not None:
-        _write_map(job, None)
+        _write_map(job, found, None)
         if not (job.products.skip_report or code):
             _LOGGER.info("%s has the map; the report follows", output)
     if code:
         best = "the best map so far"
         kept = f"{best} is used" if output is None else f"{output} has {best}"
-        if model.checkpoint is not None:
-            kept += f"; the same command resumes from {model.checkpoint}"
-        _LOGGER.warning("stopped at iteration %d: %s.", model.n_iter_, kept)
-    return code
+        if checkpoint is not None:
+            kept += f"; the same command resumes from {checkpoint}"
+        _LOGGER.warning("stopped at iteration %d: %s.", found.n_iter, kept)
+    return found, code
 
 
-def _fit_tsne(job: Job) -> tuple[DTSNE | None, int]:
+def _fit_tsne(job: Job) -> tuple[Embedding | None, int]:
     """Fit t-SNE, to compare with, None if that was stopped; return it and the exit code."""
-    parameters = {**job.model.get_params(), "density_scale": 0.0, "checkpoint": None}
     _LOGGER.info("fitting t-SNE, to compare")
     try:
         with user_errors():
-            return DTSNE(**parameters).fit(job.table.X), 0
+            return embed(job.table.X, replace(job.fit.config, density_scale=0.0)), 0
     except KeyboardInterrupt as stop:
         _LOGGER.warning("stopped; the map of t-SNE is left out.")
         return None, stop_code(stop)
 
 
-def _report(job: Job, model: DTSNE) -> Report:
-    return model.report(labels=job.groups, k=job.products.k)
-
-
-def _write_others(job: Job, report: Report | None) -> None:
-    """Write the other files."""
-    products, Y = job.products, job.model.embedding_
+def _write_others(job: Job, maps: dict[str, Embedding], report: Report | None) -> None:
+    """Write the other files; the first map is the one that was asked for."""
+    products, (found, *others) = job.products, maps.values()
     if products.report is not None and products.report != STDOUT and report is not None:
-        _outputs.write_report(products.report, report, Y, job.table.ids)
+        _outputs.write_report(products.report, report, found.coordinates, job.table.ids)
     if products.plot is not None:
         with user_errors():
-            drawn = _draw(job, report)
+            drawn = _draw(job, maps, report)
         _outputs.write_picture(products.plot, drawn)
     if products.html is not None and report is not None:
-        name = _map_name(job.model)
-        maps, reports = {name: Y}, {name: report}
-        if job.tsne is not None:
-            maps[_TSNE], reports[_TSNE] = job.tsne.embedding_, _report(job, job.tsne)
-        html = page_of(maps, reports, job.table, job.reading.label, job.title)
+        reports = {found.name: report, **{other.name: job.report(other) for other in others}}
+        shown = {name: map_.coordinates for name, map_ in maps.items()}
+        html = page_of(shown, reports, job.table, job.reading.label, job.title)
         _outputs.write_text(products.html, html)
     if products.report == STDOUT:  # last, as the reader of a pipe may be gone
         print_result(str(report))
 
 
-def _map_name(model: DTSNE) -> str:
-    return _TSNE if model.density_scale == 0 else "dtSNE"
-
-
-def _draw(job: Job, report: Report | None) -> Axes | Figure:
+def _draw(job: Job, maps: dict[str, Embedding], report: Report | None) -> Axes | Figure:
     from dtsne.cli import _pictures
 
-    Y, name = job.model.embedding_, _map_name(job.model)
+    found, *others = maps.values()
     radii = None if report is None else _pictures.Radii.from_report(report)
-    if job.tsne is None:
-        return _pictures.draw_map(Y, job.groups, radii, title=job.title)
-    maps = {_TSNE: job.tsne.embedding_, name: Y}
-    units = {} if radii is None or radii.unit is None else {name: radii.unit}
-    return _pictures.draw_maps(maps, job.groups, radii, units, job.title)
+    if not others:
+        return _pictures.draw_map(found.coordinates, job.groups, radii, title=job.title)
+    shown = {map_.name: map_.coordinates for map_ in (*others, found)}
+    units = {} if radii is None or radii.unit is None else {found.name: radii.unit}
+    return _pictures.draw_maps(shown, job.groups, radii, units, job.title)
 
 
-def _write_map(job: Job, report: Report | None) -> None:
-    output, model = job.products.output, job.model
+def _write_map(job: Job, found: Embedding, report: Report | None) -> None:
+    output = job.products.output
     assert output is not None
-    columns: dict[str, Field] = {} if model.density_scale == 0 else {"sigma": model.sigma_}
+    columns: dict[str, Field] = {} if found.is_tsne else {"sigma": found.sigma}
     if report is not None:
         columns = {name: c for name, c in report.points.columns().items() if name != "label"}
     if _is_h5ad(output):
-        _write_anndata(job, output, columns, report)
+        _write_anndata(job, output, found, columns, report)
     else:
         # Names that the map itself may have; "dtsne" is its name in an .npz.
-        axes = (f"dtsne_{i + 1}" for i in range(model.n_components))
+        axes = (f"dtsne_{i + 1}" for i in range(found.coordinates.shape[1]))
         carried = renamed(job.fields, {"id", "dtsne", *axes, *columns})
-        write_table(output, model.embedding_, ids=job.table.ids, fields={**carried, **columns})
+        fields = {**carried, **columns}
+        write_table(output, found.coordinates, ids=job.table.ids, fields=fields)
 
 
 def _write_anndata(
-    job: Job, output: Path, columns: dict[str, Field], report: Report | None
+    job: Job, output: Path, found: Embedding, columns: dict[str, Field], report: Report | None
 ) -> None:
     """Write the map into a copy of the input, under the names of :mod:`dtsne.scanpy`."""
-    model, source, keys = job.model, job.reading.transform_parameters, Keys()
-    entries = entries_of(model._embedding, report, model.get_params(), source=source, keys=keys)
+    source, keys, config = job.reading.transform_parameters, Keys(), job.fit.config
+    parameters = {name: getattr(config, name) for name in PARAMETERS if hasattr(config, name)}
+    entries = entries_of(found, report, parameters, source=source, keys=keys)
     write_h5ad(
         output,
         job.source,

@@ -58,6 +58,14 @@ class Radii:
         points = report.points
         return cls.from_columns(points.log_radius_data, points.log_radius_map, points.sigma)
 
+    def draw(
+        self, groups: Groups | None, *, title: str, figsize: tuple[float, float] = (5.0, 5.0)
+    ) -> Axes:
+        """Draw the radii in the map against those in the data."""
+        return plots.radius_plot(
+            self.data, self.map, labels=groups, unit=self.unit, title=title, figsize=figsize
+        )
+
 
 def draw_map(
     Y: FloatArray, groups: Groups | None, radii: Radii | None, **options: Unpack[MapOptions]

@@ -43,7 +43,10 @@ def draw(embedding: Path, reading: MapOptions, drawing: Drawing) -> None:
     output = drawing.output
     _outputs.check_outputs({"-o": output}, embedding, (*PICTURES, *PAGES))
     found = reading.read(embedding)
-    _check_dimensions(found, embedding)
+    d = found.Y.shape[1]
+    if d != 2:
+        fix = "choose two of its columns (--columns)" if d > 2 else ""
+        raise DataError(f"{embedding} is a {d}-dimensional map; only two can be drawn", fix)
     if drawing.is_page:
         _outputs.write_text(output, _page(found, embedding, drawing))
     else:
@@ -52,52 +55,33 @@ def draw(embedding: Path, reading: MapOptions, drawing: Drawing) -> None:
         _outputs.write_picture(output, drawn, drawing.dpi or DPI)
 
 
-def _check_dimensions(found: MapFile, path: Path) -> None:
-    d = found.Y.shape[1]
-    if d == 1:
-        raise DataError(f"{path} is a map of one dimension; only two dimensions can be drawn")
-    if d > 2:
-        raise DataError(
-            f"{path} is a map of {d} dimensions, and a picture has two",
-            "choose two of its columns (--columns)",
-        )
-
-
 def _page(found: MapFile, path: Path, drawing: Drawing) -> str:
     ids, repeated = as_ids(found.ids)
     columns = {**as_shown(found.columns, found.categories), **repeated}
     if drawing.by is not None:  # the page is coloured by the first
         _column(found, drawing.by, path)
         columns = {drawing.by: columns[drawing.by], **columns}
-    return make_page(
-        {printable(path.stem): found.Y}, columns, ids=ids, title=drawing.heading(path)
-    ).html
+    maps = {printable(path.stem): found.Y}
+    return make_page(maps, columns, ids=ids, title=drawing.heading(path)).html
 
 
 def _picture(found: MapFile, path: Path, drawing: Drawing) -> Axes:
-    for name in _NEEDED.get(drawing.kind, ()):
-        if found.of_account(name) is None:
+    kind, by, style = drawing.kind, drawing.by, drawing.style(path)
+    for name in _NEEDED.get(kind, ()):
+        if found.reported(name) is None:
             raise DataError(
-                f"{path} has no numeric column {name!r} for this map, which --kind "
-                f"{drawing.kind} needs",
+                f"{path} has no numeric column {name!r} for this map, which --kind {kind} needs",
                 f"dtsne quality DATA {path} --points FILE writes one",
             )
-    radii, residual = _radii(found), found.of_account("density_residual")
-    if drawing.kind == "radius" and radii is not None:
-        return _pictures.draw_radii(found.Y, radii, **drawing.style(path))
-    if drawing.kind == "residual" and residual is not None:
-        return plots.residual_map(found.Y, residual, **drawing.style(path))
-    if drawing.kind == "radius-plot" and radii is not None:
-        groups = None if drawing.by is None else _groups(found, drawing.by, path)
-        title, size, unit = drawing.heading(path), drawing.figsize, radii.unit
-        return plots.radius_plot(
-            radii.data, radii.map, labels=groups, unit=unit, title=title, figsize=size
-        )
-    return _by_column(found, path, drawing, radii)
-
-
-def _by_column(found: MapFile, path: Path, drawing: Drawing, radii: Radii | None) -> Axes:
-    by, style = drawing.by or _first_of_groups(found), drawing.style(path)
+    radii, residual = _radii(found), found.reported("density_residual")
+    if kind == "radius" and radii is not None:
+        return _pictures.draw_radii(found.Y, radii, **style)
+    if kind == "residual" and residual is not None:
+        return plots.residual_map(found.Y, residual, **style)
+    if kind == "radius-plot" and radii is not None:
+        groups = None if by is None else _groups(found, by, path)
+        return radii.draw(groups, title=drawing.heading(path), figsize=drawing.figsize)
+    by = by or _first_of_groups(found)
     if by is None:
         return _pictures.draw_map(found.Y, None, radii, **style)
     column = _column(found, by, path)
@@ -119,7 +103,7 @@ def _column(found: MapFile, name: str, path: Path) -> Field:
 
 
 def _first_of_groups(found: MapFile) -> str | None:
-    """Return the first column, not of an account, with few different texts or integers."""
+    """Return the first column, not of a report, with few distinct texts or integers."""
     for name, column in found.own_columns.items():
         if column.dtype.kind == "b" or is_quantity(column):
             continue
@@ -129,7 +113,7 @@ def _first_of_groups(found: MapFile) -> str | None:
 
 
 def _radii(found: MapFile) -> Radii | None:
-    data, in_map = found.of_account("log_radius_data"), found.of_account("log_radius_map")
+    data, in_map = found.reported("log_radius_data"), found.reported("log_radius_map")
     if data is None or in_map is None:
         return None
     return Radii.from_columns(data, in_map, found.sigma)
