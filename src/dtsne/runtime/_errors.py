@@ -217,5 +217,5 @@ class DivergedError(UserError, FloatingPointError):
     """The descent left the range of numbers."""
 
 
-class UserNotice(UserError, UserWarning):
+class UserNotice(UserError, UserWarning):  # noqa: N818  (a warning)
     """A warning that the user can do something about."""
