@@ -16,6 +16,7 @@ from dtsne.runtime._parameters import documented
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from os import PathLike
+    from typing import Unpack
 
     from numpy.typing import ArrayLike
     from sklearn.utils import Tags
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from dtsne.page import Page
     from dtsne.page._columns import Column
     from dtsne.report import Report
+    from dtsne.report._build import ReportSettings
     from dtsne.runtime._typing import Device, FloatArray, MatrixLike
 
 
@@ -191,10 +193,7 @@ class DTSNE(
         *,
         X: MatrixLike | None = None,
         k: int | None = None,
-        k_neighborhood: int = 15,
-        max_rows: int = 5_000,
-        n_bootstrap: int = 1000,
-        random_state: int = 0,
+        **settings: Unpack[ReportSettings],
     ) -> Report:
         """Report how faithful the map is: for each point, for each labelled group, and as a whole.
 
@@ -206,8 +205,9 @@ class DTSNE(
             The data of the fit. Only needed by a model that was copied or loaded from a file.
         k : int, optional
             Number of neighbours within the local radius of a point; the perplexity by default.
-        k_neighborhood, max_rows, n_bootstrap, random_state
-            See :func:`dtsne.report.report_of`.
+        **settings
+            `k_neighborhood`, `max_rows`, `n_bootstrap` and `random_state`; see
+            :func:`dtsne.report.report_of`.
 
         Returns
         -------
@@ -220,16 +220,7 @@ class DTSNE(
         if X is not None:
             validate_data(self, X, skip_check_array=True, reset=False)
         return report_of_embedding(
-            self._embedding,
-            labels,
-            X=X,
-            k=k,
-            k_neighborhood=k_neighborhood,
-            max_rows=max_rows,
-            n_bootstrap=n_bootstrap,
-            random_state=random_state,
-            device=self.device,
-            n_jobs=self.n_jobs,
+            self._embedding, labels, X=X, k=k, device=self.device, n_jobs=self.n_jobs, **settings
         )
 
     def explore(

@@ -16,7 +16,7 @@ from scipy.spatial.distance import cdist, pdist
 from scipy.stats import pearsonr, spearmanr
 
 from dtsne import DTSNE, quality
-from dtsne.quality._search import map_neighbors
+from dtsne.quality._neighborhoods import map_neighbors
 from dtsne.report import report_of
 from dtsne.runtime._errors import DataError, ParameterError
 from dtsne.runtime._threads import ONE_THREAD, Threads
@@ -116,7 +116,7 @@ def test_density_correlations_match_brute_force():
 @quick
 @given(seeds, st.integers(2, 30), st.sampled_from([1e-5, 0.01, 1.0, 4.0]))
 def test_correlation_of_ratios_in_closed_form(seed, n, spread):
-    from dtsne.quality._densities import _correlate_ratios
+    from dtsne.quality._correlations import _correlate_ratios
 
     r, s = np.exp(spread * np.random.default_rng(seed).normal(size=(2, n)))
     # Less 1, since the brute force itself loses digits when all ratios are near 1.

@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dtsne.data._duplicates import SAME
-from dtsne.quality._inputs import Metric, check_labels, opened
+from dtsne.quality._inputs import check_labels, documented, opened
 from dtsne.runtime._document import Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Unpack
 
     from numpy.typing import ArrayLike
 
     from dtsne.labels._groups import Groups, Label, LabelArray, Labels
-    from dtsne.runtime._typing import AnyArray, Device, FloatArray, IntArray
+    from dtsne.quality._inputs import Options
+    from dtsne.runtime._typing import AnyArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,14 +65,9 @@ class ClusterRadii:
         return Table(rows, header=("label", "points", "data", "map", "error")).text()
 
 
+@documented
 def cluster_radius_ratios(
-    X: ArrayLike,
-    Y: ArrayLike,
-    labels: Labels,
-    *,
-    metric: Metric = "euclidean",
-    device: Device = "cpu",
-    n_jobs: int | None = None,
+    X: ArrayLike, Y: ArrayLike, labels: Labels, **options: Unpack[Options]
 ) -> ClusterRadii:
     """Compare the spread of labelled groups in the data with that in the map.
 
@@ -78,16 +75,13 @@ def cluster_radius_ratios(
 
         R_c = √( Σ_{i ∈ c} ‖x_i − mean_c‖² / (n_c − 1) )
 
-    in each space, over that of the first label (in the order of the labels).
+    in each space, over that of the first label (in the order of the labels). For the metrics of
+    angles, they are radii of rows scaled to length 1.
 
     Parameters
     ----------
-    X, Y : array-like of shape (n, d) and (n, 2 or 3)
-        The data, and its map.
     labels : array-like of shape (n,)
         Numbers or strings, none missing.
-    metric, device, n_jobs
-        See :mod:`dtsne.quality`. Radii of angles are those of rows scaled to length 1.
 
     Returns
     -------
@@ -95,7 +89,7 @@ def cluster_radius_ratios(
         A label of one point, or of duplicates of one (in the data to a millionth of the spread of
         all points), has no radius: it is nan, and never the reference.
     """
-    with opened(X, Y, metric=metric, device=device, n_jobs=n_jobs) as (spaces, _, _):
+    with opened(X, Y, **options) as (spaces, _, _):
         return compare_radii(spaces.data, spaces.map, check_labels(labels, spaces.n))
 
 

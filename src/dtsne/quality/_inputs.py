@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
+from inspect import cleandoc
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict, TypeVar
 
 import numpy as np
 from array_api_compat import array_namespace
@@ -19,7 +20,7 @@ from dtsne.runtime._parameters import Parameter
 from dtsne.runtime._threads import open_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     import torch
     from numpy.typing import ArrayLike
@@ -38,6 +39,24 @@ MIN_ROWS = 4
 DEFAULT_MAX_ROWS = 10_000
 # Squares of larger values overflow.
 _MAX_VALUE = 1e150
+
+
+F = TypeVar("F", bound="Callable[..., object]")
+_SHARED_FIRST = """
+X, Y : array-like of shape (n, d) and (n, 2 or 3)
+    The data, and its map."""
+_SHARED_LAST = """
+**options
+    `metric`, `random_state`, `device`, `n_jobs` and, where neighbourhoods are measured, `max_rows`;
+    see :mod:`dtsne.quality`."""
+
+
+def documented(measure: F) -> F:
+    """Add to the docstring of a measure the parameters that all of them share."""
+    rule, end = "Parameters\n----------", "\n\nReturns\n"
+    doc = cleandoc(measure.__doc__ or "").replace(rule, rule + _SHARED_FIRST, 1)
+    measure.__doc__ = doc.replace(end, _SHARED_LAST + end, 1)
+    return measure
 
 
 class Options(TypedDict, total=False):
@@ -120,22 +139,16 @@ def check_spaces(
 def check_same_rows(n_data: int, n_map: int) -> None:
     """Raise an error unless data and map have as many rows."""
     if n_data != n_map:
-        raise DataError(
-            f"X has {n_data} rows and Y has {n_map}",
-            "pass both for the same points, in the same order",
-            argument="Y",
-        )
+        reason = f"X has {n_data} rows and Y has {n_map}"
+        raise DataError(reason, "pass both for the same points, in the same order", argument="Y")
 
 
 def check_labels(labels: Labels, n: int) -> Groups:
     """Group the points by their labels, none of which may be missing."""
     groups = group_by(labels, n)
     if groups.missing.any():
-        raise DataError(
-            "labels has missing values",
-            "replace them by a label, or drop these points",
-            argument="labels",
-        )
+        fix = "replace them by a label, or drop these points"
+        raise DataError("labels has missing values", fix, argument="labels")
     return groups
 
 
@@ -153,10 +166,9 @@ def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
 def check_random_state(random_state: RandomState) -> None:
     """Reject what numpy's generators cannot be seeded with, before the work."""
     if not isinstance(random_state, np.random.Generator) and random_state is not None:
-        others = "a numpy.random.Generator"
-        Parameter(
-            "random_state", "int", 0, "", kind=int, minimum=0, others=others, optional=True
-        ).check(random_state)
+        others = "a numpy.random.Generator or None"
+        seed = Parameter("random_state", "int", 0, "", kind=int, minimum=0, others=others)
+        seed.check(random_state)
 
 
 def choose_rows(n: int, max_rows: int, random_state: RandomState) -> IntArray:
@@ -191,12 +203,8 @@ def _check_points(values: MatrixLike, name: str, device: torch.device | None) ->
     from scipy.sparse import issparse
 
     if issparse(values):
-        raise DataTypeError(
-            f"{name} is sparse",
-            "reduce it first",
-            in_python="sklearn.decomposition.TruncatedSVD(50)",
-            argument=name,
-        )
+        code = "sklearn.decomposition.TruncatedSVD(50)"
+        raise DataTypeError(f"{name} is sparse", "reduce it first", in_python=code, argument=name)
     points = _as_numbers(values, name, device)
     if points.ndim != 2 or points.shape[1] == 0:
         raise DataError(

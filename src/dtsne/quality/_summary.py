@@ -7,29 +7,26 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 from dtsne.quality._clusters import ClusterRadii, compare_radii
-from dtsne.quality._densities import correlate_neighbor_distances, correlate_radii
-from dtsne.quality._distances import DEFAULT_MAX_PAIRS, correlate_distances, count_pairs
-from dtsne.quality._inputs import (
-    DEFAULT_MAX_ROWS,
-    Metric,
-    RandomState,
-    RowOptions,
-    check_labels,
-    clip_neighbors,
-    opened,
+from dtsne.quality._correlations import (
+    DEFAULT_MAX_PAIRS,
+    correlate_distances,
+    correlate_neighbor_distances,
+    correlate_radii,
+    count_pairs,
 )
-from dtsne.quality._neighborhoods import score_ranks, shares_kept
-from dtsne.quality._search import find_neighborhoods
+from dtsne.quality._inputs import check_labels, clip_neighbors, documented, opened
+from dtsne.quality._neighborhoods import find_neighborhoods, score_ranks, shares_kept
 from dtsne.runtime._document import Table
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     from numpy.typing import ArrayLike
 
     from dtsne.labels._groups import Groups, Labels
-    from dtsne.quality._inputs import Spaces
-    from dtsne.quality._search import Neighborhoods
+    from dtsne.quality._inputs import RandomState, RowOptions, Spaces
+    from dtsne.quality._neighborhoods import Neighborhoods
     from dtsne.runtime._threads import Threads
-    from dtsne.runtime._typing import Device
 
 # What each measure compares.
 MEASURES = {
@@ -108,12 +105,12 @@ class Quality:
 
     def __str__(self) -> str:
         table = Table([("points", f"{self.n:,}", ""), *self.rows()])
-        notes = {"clipped": self.clipped, "sampled": self.sampled}
-        return "\n".join(
-            [table.text(), *(f"{name}: {note}" for name, note in notes.items() if note)]
-        )
+        notes = [f"clipped: {self.clipped}"] if self.clipped else []
+        notes += [f"sampled: {self.sampled}"] if self.sampled else []
+        return "\n".join([table.text(), *notes])
 
 
+@documented
 def evaluate(
     X: ArrayLike,
     Y: ArrayLike,
@@ -121,19 +118,13 @@ def evaluate(
     labels: Labels | None = None,
     k: int = 100,
     k_neighborhood: int = 15,
-    metric: Metric = "euclidean",
-    max_rows: int = DEFAULT_MAX_ROWS,
     max_pairs: int = DEFAULT_MAX_PAIRS,
-    random_state: RandomState = 0,
-    device: Device = "cpu",
-    n_jobs: int | None = None,
+    **options: Unpack[RowOptions],
 ) -> Quality:
     """Take all measures of a map, searching for neighbours once.
 
     Parameters
     ----------
-    X, Y : array-like of shape (n, d) and (n, 2 or 3)
-        The data, and its map.
     labels : array-like of shape (n,), optional
         Groups whose radii are compared. With the cosine metric those in the data are radii of
         rows scaled to length 1.
@@ -144,8 +135,6 @@ def evaluate(
         (n − 1) // 2, which `Quality.clipped` states.
     max_pairs : int, default 50,000,000
         See :func:`distance_correlation`.
-    metric, max_rows, random_state, device, n_jobs
-        See :mod:`dtsne.quality`.
 
     Returns
     -------
@@ -153,9 +142,6 @@ def evaluate(
         Print it for a table; each value is that of the function of the measure, called with the
         same options.
     """
-    options = RowOptions(
-        metric=metric, max_rows=max_rows, random_state=random_state, device=device, n_jobs=n_jobs
-    )
     with opened(X, Y, **options) as (spaces, rows, threads):
         groups = None if labels is None else check_labels(labels, spaces.n)
         counts, clipped = clip_neighbors({"k": k, "k_neighborhood": k_neighborhood}, spaces.n)
@@ -165,7 +151,7 @@ def evaluate(
             groups,
             **counts,
             max_pairs=max_pairs,
-            random_state=random_state,
+            random_state=options.get("random_state", 0),
             clipped=clipped,
             threads=threads,
         )

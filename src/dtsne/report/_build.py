@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from dtsne.quality._inputs import (
     choose_rows,
     clip_neighbors,
 )
-from dtsne.quality._search import Neighborhoods, map_neighbors
+from dtsne.quality._neighborhoods import Neighborhoods, map_neighbors
 from dtsne.quality._summary import measure
 from dtsne.report._groups import compare_groups, shares_of_own, tabulate_groups
 from dtsne.report._islands import smallest_size
@@ -29,6 +29,8 @@ from dtsne.runtime._errors import DataError
 from dtsne.runtime._threads import open_threads
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     from numpy.typing import ArrayLike
 
     from dtsne._config import NeighborGraph
@@ -143,18 +145,24 @@ def report_of(
         return make_report(source, options, metadata, threads)
 
 
+class ReportSettings(TypedDict, total=False):
+    """What the report on a fit leaves to the user; :func:`report_of` describes the fields."""
+
+    k_neighborhood: int
+    max_rows: int
+    random_state: RandomState
+    n_bootstrap: int
+
+
 def report_of_embedding(
     embedding: Embedding,
     labels: Labels | Groups | None = None,
     *,
     X: MatrixLike | None = None,
     k: int | None = None,
-    k_neighborhood: int = 15,
-    max_rows: int = MAX_ROWS,
-    n_bootstrap: int = 1000,
-    random_state: RandomState = 0,
     device: Device = "cpu",
     n_jobs: int | None = None,
+    **settings: Unpack[ReportSettings],
 ) -> Report:
     """Report how faithful the map of a fit is.
 
@@ -173,8 +181,10 @@ def report_of_embedding(
     k : int, optional
         The local radius of a point is the distance to its k-th nearest neighbour; by default the
         perplexity, which is the scale that the map preserves.
-    k_neighborhood, max_rows, n_bootstrap, random_state, device, n_jobs
-        See :func:`report_of`; the device is that of the data, where X is not passed.
+    device, n_jobs
+        See :func:`report_of`. Without X the device is that of the data.
+    **settings
+        `k_neighborhood`, `max_rows`, `n_bootstrap` and `random_state`; see :func:`report_of`.
 
     Returns
     -------
@@ -185,7 +195,7 @@ def report_of_embedding(
 
     perplexity, artifacts = embedding.perplexity, embedding.artifacts
     k = round(perplexity) if k is None else k
-    options = ReportOptions(labels, k, k_neighborhood, max_rows, random_state, n_bootstrap)
+    options = ReportOptions(labels, k, **settings)
     # A t-SNE map does not preserve radii, and so has no unit of the data.
     metadata = MapMetadata(
         sigma=None if embedding.is_tsne else to_host(embedding.sigma),

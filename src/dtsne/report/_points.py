@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from dtsne.data._duplicates import duplicate_tolerance
-from dtsne.quality._neighborhoods import shares_kept
-from dtsne.quality._search import Neighborhoods, map_neighbors
+from dtsne.quality._neighborhoods import Neighborhoods, map_neighbors, shares_kept
 from dtsne.report._islands import island_sizes, smallest_size
 from dtsne.report._tables import PointTable
 from dtsne.runtime._arrays import to_host

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dtsne.quality._correlation import pearson
+from dtsne.quality._correlations import pearson
 from dtsne.report._points import LARGE_RESIDUAL, LOW_RECALL
 from dtsne.report._tables import three_digits
 

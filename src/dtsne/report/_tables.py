@@ -24,8 +24,8 @@ def floats(values: Sequence[float | None]) -> FloatArray:
     return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
 
 
-# How the values of a column become an array, as an empty list does not show their kind.
-_FLOATS = {"from_list": floats}
+# How the values of a column become an array, as an empty list does not show their kind; others are
+# floats.
 _INTEGERS = {"from_list": partial(np.array, dtype=np.int64)}
 _FLAGS = {"from_list": partial(np.array, dtype=np.bool_)}
 _LABELS = {"from_list": names_array}
@@ -47,7 +47,7 @@ class ReportTable:
     def from_columns(cls, columns: Mapping[str, Sequence[Label | None]]) -> Self:
         """Build the table from lists, in which None stands for nan."""
         known = (column for column in fields(cls) if column.name in columns)
-        return cls(**{c.name: c.metadata["from_list"](columns[c.name]) for c in known})
+        return cls(**{c.name: c.metadata.get("from_list", floats)(columns[c.name]) for c in known})
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,15 +93,15 @@ class PointTable(ReportTable):
         None for a point without a label.
     """
 
-    log_radius_data: FloatArray = field(metadata=_FLOATS)
-    log_radius_map: FloatArray = field(metadata=_FLOATS)
-    density_residual: FloatArray = field(metadata=_FLOATS)
-    neighbor_recall: FloatArray = field(metadata=_FLOATS)
+    log_radius_data: FloatArray
+    log_radius_map: FloatArray
+    density_residual: FloatArray
+    neighbor_recall: FloatArray
     is_duplicate: BoolArray = field(metadata=_FLAGS)
     k_too_large: BoolArray = field(metadata=_FLAGS)
     cluster_size: IntArray = field(metadata=_INTEGERS)
     unreliable: BoolArray = field(metadata=_FLAGS)
-    sigma: FloatArray | None = field(default=None, metadata=_FLOATS)
+    sigma: FloatArray | None = None
     sigma_at_bound: BoolArray | None = field(default=None, metadata=_FLAGS)
     perplexity_too_large: BoolArray | None = field(default=None, metadata=_FLAGS)
     label: LabelArray | None = field(default=None, metadata=_LABELS)
@@ -144,16 +144,16 @@ class GroupTable(ReportTable):
 
     label: LabelArray = field(metadata=_LABELS)
     n: IntArray = field(metadata=_INTEGERS)
-    spread_data: FloatArray = field(metadata=_FLOATS)
-    spread_map: FloatArray = field(metadata=_FLOATS)
-    map_over_data: FloatArray = field(metadata=_FLOATS)
-    log_radius_data: FloatArray = field(metadata=_FLOATS)
-    log_radius_map: FloatArray = field(metadata=_FLOATS)
-    density_residual: FloatArray = field(metadata=_FLOATS)
-    own_neighbors: FloatArray = field(metadata=_FLOATS)
-    largest_component_data: FloatArray = field(metadata=_FLOATS)
-    largest_component_map: FloatArray = field(metadata=_FLOATS)
-    share_unreliable: FloatArray = field(metadata=_FLOATS)
+    spread_data: FloatArray
+    spread_map: FloatArray
+    map_over_data: FloatArray
+    log_radius_data: FloatArray
+    log_radius_map: FloatArray
+    density_residual: FloatArray
+    own_neighbors: FloatArray
+    largest_component_data: FloatArray
+    largest_component_map: FloatArray
+    share_unreliable: FloatArray
     reliable: BoolArray = field(metadata=_FLAGS)
     caveat: LabelArray = field(metadata=_LABELS)
     below_perplexity: BoolArray | None = field(default=None, metadata=_FLAGS)
@@ -185,15 +185,15 @@ class RatioTable(ReportTable):
 
     group: LabelArray = field(metadata=_LABELS)
     reference: LabelArray = field(metadata=_LABELS)
-    data: FloatArray = field(metadata=_FLOATS)
-    data_low: FloatArray = field(metadata=_FLOATS)
-    data_high: FloatArray = field(metadata=_FLOATS)
-    map: FloatArray = field(metadata=_FLOATS)
-    map_low: FloatArray = field(metadata=_FLOATS)
-    map_high: FloatArray = field(metadata=_FLOATS)
-    map_over_data: FloatArray = field(metadata=_FLOATS)
-    map_over_data_low: FloatArray = field(metadata=_FLOATS)
-    map_over_data_high: FloatArray = field(metadata=_FLOATS)
+    data: FloatArray
+    data_low: FloatArray
+    data_high: FloatArray
+    map: FloatArray
+    map_low: FloatArray
+    map_high: FloatArray
+    map_over_data: FloatArray
+    map_over_data_low: FloatArray
+    map_over_data_high: FloatArray
     reliable: BoolArray = field(metadata=_FLAGS)
     caveat: LabelArray = field(metadata=_LABELS)
 

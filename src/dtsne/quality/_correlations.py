@@ -1,14 +1,14 @@
-"""Densities: how far away the nearest neighbours are."""
+"""Correlations of distances and densities in data and map; nan where they are not defined."""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from dtsne.quality._correlation import is_constant, pearson, pearson_of_sums
-from dtsne.quality._inputs import check_choice, check_integer, opened
-from dtsne.quality._search import Neighborhoods, find_neighborhoods
+from dtsne.quality._inputs import check_choice, check_integer, documented, opened
+from dtsne.quality._neighborhoods import Neighborhoods, search_both
 from dtsne.runtime._arrays import to_host
 
 if TYPE_CHECKING:
@@ -16,13 +16,46 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from dtsne.quality._inputs import RowOptions, Spaces
+    from dtsne.quality._inputs import Options, RandomState, RowOptions, Spaces
+    from dtsne.runtime._threads import Threads
     from dtsne.runtime._typing import FloatArray
 
 NeighborChoice: TypeAlias = Literal["own", "shared"]
-RadiusComparison: TypeAlias = Literal["ratio", "log", "rank"]
+Scale: TypeAlias = Literal["ratio", "log", "rank"]
+
+# All pairs of 10,000 points, about a second's work.
+DEFAULT_MAX_PAIRS = 50_000_000
+# Values that vary by less than this share of their size vary by rounding alone.
+_ROUNDING = 1e-13
 
 
+@documented
+def distance_correlation(
+    X: ArrayLike, Y: ArrayLike, *, max_pairs: int = DEFAULT_MAX_PAIRS, **options: Unpack[Options]
+) -> float:
+    """Correlate the distances of all pairs of points in the data with those in the map.
+
+    The paper's ρ, Pearson's correlation over all pairs i < j::
+
+        ρ = corr(‖x_i − x_j‖, ‖y_i − y_j‖)
+
+    Parameters
+    ----------
+    max_pairs : int, default 50,000,000
+        With more pairs than this (10,000 points are within it), about as many are drawn at random:
+        the points are put on a circle in random order and each is paired with those that follow
+        it. So all have the same number of partners, at least two.
+
+    Returns
+    -------
+    float
+        1 if the map is the data up to scale; nan if all distances are the same.
+    """
+    with opened(X, Y, **options) as (spaces, _, threads):
+        return correlate_distances(spaces, max_pairs, options.get("random_state", 0), threads)
+
+
+@documented
 def neighbor_distance_correlation(
     X: ArrayLike,
     Y: ArrayLike,
@@ -43,13 +76,9 @@ def neighbor_distance_correlation(
 
     Parameters
     ----------
-    X, Y : array-like of shape (n, d) and (n, 2 or 3)
-        The data, and its map.
     k : int, default 100
         Number of neighbours, at most n − 1.
     neighbors : {"own", "shared"}
-    **options
-        `metric`, `max_rows`, `random_state`, `device` and `n_jobs`; see :mod:`dtsne.quality`.
 
     Returns
     -------
@@ -57,19 +86,13 @@ def neighbor_distance_correlation(
         1 if the map is the data up to scale; nan if all distances are the same.
     """
     check_choice("neighbors", neighbors, ("own", "shared"))
-    with opened(X, Y, **options) as (spaces, rows, threads):
-        k = check_integer("k", k, 1, spaces.n - 1)
-        found = find_neighborhoods(spaces, k, rows, threads)
-        return correlate_neighbor_distances(spaces, found, neighbors)
+    spaces, found = search_both(X, Y, k, **options)
+    return correlate_neighbor_distances(spaces, found, neighbors)
 
 
+@documented
 def density_correlation(
-    X: ArrayLike,
-    Y: ArrayLike,
-    *,
-    k: int = 100,
-    of: RadiusComparison = "ratio",
-    **options: Unpack[RowOptions],
+    X: ArrayLike, Y: ArrayLike, *, k: int = 100, of: Scale = "ratio", **options: Unpack[RowOptions]
 ) -> float:
     """Correlate local radii in the data with those in the map.
 
@@ -84,14 +107,9 @@ def density_correlation(
 
     Parameters
     ----------
-    X, Y : array-like of shape (n, d) and (n, 2 or 3)
-        The data, and its map.
     k : int, default 100
         Number of neighbours, at most n − 1.
     of : {"ratio", "log", "rank"}
-    **options
-        `metric`, `max_rows`, `random_state`, `device` and `n_jobs`; see :mod:`dtsne.quality`. Pairs
-        are those of the rows that are measured.
 
     Returns
     -------
@@ -104,9 +122,34 @@ def density_correlation(
     it is clipped to the smallest positive radius.
     """
     check_choice("of", of, ("ratio", "log", "rank"))
-    with opened(X, Y, **options) as (spaces, rows, threads):
-        k = check_integer("k", k, 1, spaces.n - 1)
-        return correlate_radii(find_neighborhoods(spaces, k, rows, threads), of)
+    return correlate_radii(search_both(X, Y, k, **options)[1], of)
+
+
+def correlate_distances(
+    spaces: Spaces, max_pairs: int, random_state: RandomState, threads: Threads
+) -> float:
+    """Correlate distances of checked inputs."""
+    from dtsne.quality._kernels import pair_sums
+
+    n = spaces.n
+    data, map_ = spaces.data, spaces.map
+    count = count_pairs(n, max_pairs)
+    if count == n * (n - 1) // 2:
+        n_offsets = n // 2  # Each pair is met once on the shorter way around the circle.
+    else:
+        n_offsets = count // n
+        order = np.random.default_rng(random_state).permutation(n)
+        data, map_ = data[order], map_[order]
+    shift_x, shift_y = pair_sums(data, map_, 1, 0.0, 0.0, threads)[:, :2].mean(axis=0)
+    sums = pair_sums(data, map_, n_offsets, shift_x, shift_y, threads).sum(axis=0)
+    return pearson_of_sums(sums, count, shift_x, shift_y)
+
+
+def count_pairs(n: int, max_pairs: int) -> int:
+    """Count the pairs to take: all, or as many whole turns around the points as are allowed."""
+    max_pairs = check_integer("max_pairs", max_pairs, 1)
+    all_pairs = n * (n - 1) // 2
+    return all_pairs if all_pairs <= max_pairs else n * max(1, max_pairs // n)
 
 
 def correlate_neighbor_distances(
@@ -122,7 +165,7 @@ def correlate_neighbor_distances(
     return pearson(found.data_distances, np.sqrt(squared))
 
 
-def correlate_radii(found: Neighborhoods, of: RadiusComparison) -> float:
+def correlate_radii(found: Neighborhoods, of: Scale) -> float:
     """Correlate the radii of neighbourhoods already searched for."""
     r = found.data_distances[:, -1]
     s = found.map_distances[:, -1]
@@ -173,3 +216,33 @@ def _sum_ratio_products(r: FloatArray, s: FloatArray) -> float:
 def _without_zeros(radii: FloatArray) -> FloatArray:
     clipped: FloatArray = np.maximum(radii, radii[radii > 0].min())
     return clipped
+
+
+def pearson(a: FloatArray, b: FloatArray) -> float:
+    """Correlate two arrays of the same shape."""
+    a, b = a.ravel(), b.ravel()
+    mean_a, mean_b = float(a.mean()), float(b.mean())
+    a, b = a - mean_a, b - mean_b
+    sums = np.array([a.sum(), b.sum(), a @ a, b @ b, a @ b])
+    return pearson_of_sums(sums, len(a), mean_a, mean_b)
+
+
+def pearson_of_sums(sums: FloatArray, count: int, shift_a: float, shift_b: float) -> float:
+    """Correlate a and b from the sums of α, β, α², β², αβ, where α = a − shift_a, β = b − shift_b.
+
+    The shifts keep the digits of the variances; they must be near the means.
+    """
+    mean_a, mean_b, square_a, square_b, product = (float(value) / count for value in sums)
+    variance_a = square_a - mean_a**2
+    variance_b = square_b - mean_b**2
+    if variance_a <= (_ROUNDING * (shift_a + mean_a)) ** 2:
+        return float("nan")
+    if variance_b <= (_ROUNDING * (shift_b + mean_b)) ** 2:
+        return float("nan")
+    correlation = (product - mean_a * mean_b) / (math.sqrt(variance_a) * math.sqrt(variance_b))
+    return min(1.0, max(-1.0, correlation))
+
+
+def is_constant(values: FloatArray) -> bool:
+    """Say whether values differ by rounding alone."""
+    return bool(np.ptp(values) <= _ROUNDING * np.abs(values).max())
