@@ -8,7 +8,7 @@ import pytest
 from dtsne import DTSNE
 from dtsne.affinity._sigmas import find_sigmas
 from dtsne.affinity._sparse import sparse_affinities
-from dtsne.forces._base import CpuEngine
+from dtsne.forces._engine import CpuEngine
 from dtsne.forces._exact import exact_repulsion
 from dtsne.forces.fft._repulsion import FftRepulsion
 from dtsne.neighbors._exact import nearest_neighbors

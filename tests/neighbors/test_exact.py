@@ -2,36 +2,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from dtsne.data._distances import nearest_in_matrix, pairwise_squared_distances
 from dtsne.neighbors._exact import nearest_neighbors
 from dtsne.runtime._errors import ParameterError
-
-
-def by_sorting(X: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    squared = ((X[:, None] - X[None]) ** 2).sum(axis=-1)
-    np.fill_diagonal(squared, np.inf)
-    order = np.lexsort((np.broadcast_to(np.arange(len(X)), squared.shape), squared), axis=-1)[:, :k]
-    return order, np.sqrt(np.take_along_axis(squared, order, axis=1))
-
-
-@given(
-    n=st.integers(2, 150),
-    d=st.integers(1, 9),
-    grid=st.integers(1, 50),
-    seed=st.integers(0, 2**16),
-    data=st.data(),
-)
-def test_equals_sorting_all_distances(n, d, grid, seed, data):
-    # Whole numbers have exact sums, so that ties are ties for both, and a small grid has many.
-    X = np.random.default_rng(seed).integers(0, grid, size=(n, d)).astype(float)
-    k = data.draw(st.integers(1, n - 1))
-    indices, distances = nearest_neighbors(X, k)
-    expected_indices, expected_distances = by_sorting(X, k)
-    np.testing.assert_array_equal(indices, expected_indices)
-    np.testing.assert_array_equal(distances, expected_distances)
 
 
 def test_matrix_of_distances_gives_the_same_neighbors(rng):

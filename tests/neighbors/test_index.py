@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.neighbors import NearestNeighbors
 
@@ -73,7 +73,6 @@ def whole_numbers(n, d, grid, seed):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=25)
 @given(
     n=st.integers(4, 120),
     m=st.integers(1, 20),
@@ -95,13 +94,21 @@ def test_new_points_have_the_neighbors_of_sorting_all_distances(kind, n, m, d, g
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_neighbors_are_those_of_sorting_all_distances(kind):
-    X = whole_numbers(150, 3, 9, 0)
+@given(
+    n=st.integers(4, 150),
+    d=st.integers(1, 9),
+    grid=st.integers(2, 50),
+    seed=st.integers(0, 2**16),
+    data=st.data(),
+)
+def test_neighbors_are_those_of_sorting_all_distances(kind, n, d, grid, seed, data):
+    X = whole_numbers(n, d, grid, seed)
+    k = data.draw(st.integers(1, n - 1))
     _, D = as_rows(kind, X, X)
     np.fill_diagonal(D, np.inf)
     index = index_of(kind, X)
-    expected, expected_distances = by_sorting(D, 20)
-    found, host = index.neighbors(20), index.neighbors_on_host(20)
+    expected, expected_distances = by_sorting(D, k)
+    found, host = index.neighbors(k), index.neighbors_on_host(k)
     for indices, distances, recall in (on_host(found), host):
         np.testing.assert_array_equal(indices, expected)
         digits = np.float32 if kind == "torch" else distances.dtype

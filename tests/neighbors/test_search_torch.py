@@ -6,58 +6,43 @@ import os
 import subprocess
 import sys
 
+import gpu_ways
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from gpu_ways import DEVICE, torch
 
-torch = pytest.importorskip("torch")
-if not torch.cuda.is_available():
-    os.environ["TRITON_INTERPRET"] = "1"
-
-from dtsne.neighbors import _batches_torch as _neighbor_batches  # noqa: E402
-from dtsne.neighbors import _ivf_torch as _lists  # noqa: E402
-from dtsne.neighbors import _keys_torch as _neighbor_keys  # noqa: E402
-from dtsne.neighbors import _search_torch as _neighbors  # noqa: E402
-from dtsne.neighbors._exact import nearest_neighbors  # noqa: E402
-from dtsne.neighbors._search_torch import nearest, peak_bytes  # noqa: E402
-from dtsne.runtime._errors import ParameterError  # noqa: E402
-
-DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+from dtsne.neighbors import _batches_torch, _ivf_torch, _keys_torch, _search_torch
+from dtsne.neighbors._exact import nearest_neighbors
+from dtsne.neighbors._search_torch import nearest, peak_bytes
+from dtsne.runtime._errors import ParameterError
 
 
 def by_torch_sort(lists, batch, keys, indices, distances):
     """Stand in for a kernel that the interpreter takes a second a row for."""
     rows = lists.order[batch.first : batch.first + batch.n_rows].long()
     nearest_keys = keys.sort(dim=1).values[:, : indices.shape[1]]
-    indices[rows], distances[rows] = _neighbor_keys.unpack(nearest_keys)
+    indices[rows], distances[rows] = _keys_torch.unpack(nearest_keys)
 
 
-@pytest.fixture
-def kernels(monkeypatch):
+@pytest.fixture(name="kernels")
+def by_kernels(monkeypatch):
     """The module of kernels, which every search then uses."""
-    pytest.importorskip("triton")
-    from dtsne.neighbors import _search_triton as _neighbors_triton
-
-    monkeypatch.setattr(_neighbors, "runs_triton", lambda tensor: True)
-    monkeypatch.setattr(_neighbor_keys, "runs_triton", lambda tensor: True)
+    kernels = gpu_ways.kernels("neighbors._search")
     if DEVICE == "cpu":
         # The interpreter takes time for each program, not for what that works on.
-        monkeypatch.setattr(_neighbors_triton, "_ROWS_AT_ONCE", 128)
-        monkeypatch.setattr(_neighbors_triton, "_KEYS_AT_ONCE", 256)
-        monkeypatch.setattr(_neighbors_triton, "_TILES", 2)
-        monkeypatch.setattr(_neighbors_triton, "_write_nearest", by_torch_sort)
-    return _neighbors_triton
+        monkeypatch.setattr(kernels, "_ROWS_AT_ONCE", 128)
+        monkeypatch.setattr(kernels, "_KEYS_AT_ONCE", 256)
+        monkeypatch.setattr(kernels, "_TILES", 2)
+        monkeypatch.setattr(kernels, "_write_nearest", by_torch_sort)
+    with gpu_ways.going("triton", without=()):
+        yield kernels
 
 
 @pytest.fixture(params=["plain", "kernels"])
-def way(request, monkeypatch):
+def way(request):
     """Run a test in plain PyTorch, and with the kernels."""
     if request.param == "kernels":
         request.getfixturevalue("kernels")
-    else:
-        monkeypatch.setattr(_neighbors, "runs_triton", lambda tensor: False)
-        monkeypatch.setattr(_neighbor_keys, "runs_triton", lambda tensor: False)
     return request.param
 
 
@@ -96,23 +81,6 @@ def assert_in_order(indices, distances):
     assert not (indices == np.arange(len(indices))[:, None]).any()
 
 
-@given(
-    n=st.integers(2, 150),
-    d=st.integers(1, 9),
-    grid=st.integers(1, 50),
-    seed=st.integers(0, 2**16),
-    data=st.data(),
-)
-def test_equals_the_cpu_with_any_ties(n, d, grid, seed, data):
-    # Whole numbers have exact sums, so that ties are ties for both, and a small grid has many.
-    X = np.random.default_rng(seed).integers(0, grid, size=(n, d)).astype(np.float32)
-    k = data.draw(st.integers(1, n - 1))
-    indices, distances, _ = search(X, k)
-    expected, expected_distances = nearest_neighbors(X, k)
-    np.testing.assert_array_equal(indices, expected)
-    np.testing.assert_array_equal(distances, expected_distances.astype(np.float32))
-
-
 @pytest.mark.parametrize(("n", "d", "k"), [(320, 10, 20), (270, 70, 40), (270, 1, 5), (90, 3, 89)])
 def test_equals_the_cpu(way, rng, n, d, k):
     assert_equal_to_cpu(clustered(rng, n, d), k)
@@ -145,31 +113,31 @@ def test_most_rows_need_no_second_look(kernels, rng):
     indices = torch.empty((600, 30), dtype=torch.int32, device=DEVICE)
     distances = torch.empty((600, 30), device=DEVICE)
     itself = torch.zeros((1, 1), dtype=torch.int32, device=DEVICE)
-    sure = kernels.search(_lists.one_cell(points), itself, indices, distances, scratch=2**20)
+    sure = kernels.search(_ivf_torch.one_cell(points), itself, indices, distances, 2**20)
     assert sure.float().mean() > 0.98
 
 
 @pytest.mark.parametrize("k", [1, 30, 90, 150, 300, 500, 1000, 2700])
-def test_room_is_for_all_but_one_row_in_a_thousand(rng, k):
+def test_capacity_is_for_all_but_one_row_in_a_thousand(rng, k):
     """As if points were independent: those within a value of the sample are a gamma variate."""
-    room = _neighbor_batches.room_for(k)
-    rank = int(room.rank(torch.tensor([room.every])))
-    within = room.every * rng.gamma(rank, size=100_000)
-    assert room.kept <= _neighbor_batches.MAX_KEPT
-    assert np.mean((within < k + 1) | (within > room.kept)) < 1e-3
-    assert room.rank(torch.tensor([1])) > k
+    capacity = _batches_torch.capacity_for(k)
+    rank = int(capacity.rank(torch.tensor([capacity.every])))
+    within = capacity.every * rng.gamma(rank, size=100_000)
+    assert capacity.kept <= _batches_torch.MAX_KEPT
+    assert np.mean((within < k + 1) | (within > capacity.kept)) < 1e-3
+    assert capacity.rank(torch.tensor([1])) > k
 
 
 def test_small_batches_give_the_same(kernels, rng, monkeypatch):
     X = clustered(rng, 300, 5).astype(np.float32)
     whole = search(X, 12)
-    monkeypatch.setattr(_neighbors, "_MAX_SCRATCH", 2**19)
+    monkeypatch.setattr(_search_torch, "_MAX_SCRATCH", 2**19)
     for a, b in zip(whole, search(X, 12), strict=True):
         np.testing.assert_array_equal(a, b)
 
 
 def test_too_many_neighbors_for_the_kernels(kernels, rng, monkeypatch):
-    monkeypatch.setattr(kernels, "MAX_KEPT", 128)
+    monkeypatch.setattr(_search_torch, "MAX_KEPT", 128)
     assert_equal_to_cpu(rng.normal(size=(80, 3)), 60)
 
 
@@ -224,23 +192,8 @@ def test_kernels_compile_for_a_gpu(tmp_path):
 BY_LISTS = {"max_exact": 100}
 
 
-def test_recall_is_reached_and_truly_measured(rng):
-    X = clustered(rng, 4000, 10).astype(np.float32)
-    indices, distances, recall = search(X, 30, **BY_LISTS)
-    true, true_distances = nearest_neighbors(X, 30)
-    whole = np.mean([np.isin(a, b).mean() for a, b in zip(true, indices, strict=True)])
-    assert 0.99 <= recall < 1.0
-    assert whole == pytest.approx(recall, abs=0.01)
-    found_all = (indices == true).all(axis=1)
-    assert found_all.mean() > 0.5
-    np.testing.assert_allclose(distances[found_all], true_distances[found_all], rtol=2e-7)
-    expected = np.linalg.norm(X[:, None] - X[indices], axis=-1)
-    np.testing.assert_allclose(distances, expected, rtol=1e-5)
-    assert_in_order(indices, distances)
-
-
 def test_recall_is_raised_until_it_holds(rng, monkeypatch):
-    monkeypatch.setattr(_neighbors, "cells_to_visit", lambda *_: 1)
+    monkeypatch.setattr(_search_torch, "cells_to_visit", lambda *_: 1)
     X = clustered(rng, 1000, 3).astype(np.float32)
     assert 0.95 <= search(X, 10, recall=0.95, **BY_LISTS)[2] < 1.0
 
@@ -253,47 +206,30 @@ def test_lists_that_find_too_little_give_way_to_all_pairs(rng):
     np.testing.assert_array_equal(indices[:5], nearest_neighbors(X, 100)[0][:5])
 
 
-def test_every_row_has_all_its_neighbors(rng):
-    """Heavy tails and copies leave some cells with next to no points."""
-    lognormal = np.exp(4 * rng.normal(size=(1000, 3)))
-    copies = rng.normal(size=(1000, 3))
-    copies[:700] = copies[0]
-    for X in (lognormal, copies):
-        indices, distances, _ = search(X.astype(np.float32), 60, recall=0.9, **BY_LISTS)
-        assert np.isfinite(distances).all()
-        assert all(len(set(row)) == 60 for row in indices)
-        assert_in_order(indices, distances)
-
-
 def test_kernels_find_the_same_in_lists(kernels, rng, monkeypatch):
     """Cells of many sizes: of none, of fewer points than neighbours, of more than one block."""
     X = torch.as_tensor(clustered(rng, 350, 5).astype(np.float32), device=DEVICE)
     sizes = torch.tensor([90, 0, 6, 130, 64, 60], device=DEVICE)
     order = X[:, 0].argsort()
     starts = torch.cat((sizes.new_zeros(1), sizes.cumsum(0)))
-    points = _lists.one_cell(X[order]).points
-    lists = _lists.Lists(points, order.int(), starts, points[(starts[:-1]).clamp_max(349)])
-    visited = _lists.nearest_cells(lists, 4, scratch=2**20)
+    points = _ivf_torch.one_cell(X[order]).points
+    lists = _ivf_torch.Lists(points, order.int(), starts, points[(starts[:-1]).clamp_max(349)])
+    visited = _ivf_torch.nearest_cells(lists, 4, scratch=2**20)
     results = []
     for runs in (True, False):
-        monkeypatch.setattr(_neighbors, "runs_triton", lambda tensor, runs=runs: runs)
+        if not runs:
+            monkeypatch.setattr(_search_torch, "search", _search_torch.search.__wrapped__)
         indices = torch.empty((350, 15), dtype=torch.int32, device=DEVICE)
         distances = torch.empty((350, 15), device=DEVICE)
-        _neighbors._search(lists, visited, indices, distances, 2**31)
+        _search_torch._search(lists, visited, indices, distances, 2**31)
         results.append((indices.cpu(), distances.cpu()))
     np.testing.assert_array_equal(results[0][0], results[1][0])
     np.testing.assert_array_equal(results[0][1], results[1][1])
 
 
-def test_same_bits_at_every_call(rng):
-    X = clustered(rng, 1000, 5).astype(np.float32)
-    for a, b in zip(search(X, 10, **BY_LISTS), search(X, 10, **BY_LISTS), strict=True):
-        np.testing.assert_array_equal(a, b)
-
-
 def test_lists_hold_every_point_once(rng):
     X = torch.as_tensor(clustered(rng, 500, 7).astype(np.float32), device=DEVICE)
-    lists, of_row = _lists.divide(X, scratch=2**16)
+    lists, of_row = _ivf_torch.divide(X, scratch=2**16)
     assert torch.equal(lists.order.long().sort().values, torch.arange(500, device=DEVICE))
     assert torch.equal(lists.points[:, :7], X[lists.order.long()])
     assert not lists.points[:, 7:].any()
@@ -307,7 +243,7 @@ def test_lists_hold_every_point_once(rng):
 
 def test_halves_are_exact_and_fit_into_tf32(rng):
     X = torch.as_tensor(rng.normal(size=(50, 4)).astype(np.float32))
-    high, low, squares = _neighbors._halves(X)
+    high, low, squares = _search_torch._halves(X)
     assert torch.equal(high + low, X)
     assert not (high.view(torch.int32) & 0x1FFF).any()
     np.testing.assert_allclose(squares, (X.double() ** 2).sum(dim=1), rtol=1e-6)

@@ -134,15 +134,10 @@ def _numba_cache() -> str:
     folder = Path(given) if given else package
     files = [path for path in folder.rglob("*") if path.suffix in _CACHES]
     if not files and not given and not os.access(package, os.W_OK):
-        return f"{_user_cache()} (as {package} cannot be written)"
+        appdirs = import_module("numba.misc.appdirs").AppDirs(appname="numba", appauthor=False)
+        return f"{appdirs.user_cache_dir} (as {package} cannot be written)"
     size = sum(path.stat().st_size for path in files)
     return f"{folder} ({len(files)} files, {size / 2**20:.1f} MiB)"
-
-
-def _user_cache() -> str:
-    """Return the cache of numba for users who may not write to the package."""
-    appdirs = import_module("numba.misc.appdirs")
-    return str(appdirs.AppDirs(appname="numba", appauthor=False).user_cache_dir)
 
 
 def _data_folder() -> str:

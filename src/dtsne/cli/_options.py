@@ -50,20 +50,10 @@ class Argument(click.Argument):
 def option(
     flags: str, text: str, default: Any = None, *, panel: str | None = None, **attributes: object
 ) -> Any:
-    """Declare a field of an :class:`Options` dataclass.
+    """Declare a field of an :class:`Options` dataclass, with its help.
 
-    Parameters
-    ----------
-    flags : str
-        Such as ``"--output -o"`` or ``"--legend/--no-legend"``; also a name that is not the flag.
-    text : str
-        The help.
-    default : object
-        A bool makes a switch.
-    panel : str, optional
-        The heading in the help page; by default that of the class.
-    **attributes
-        Arguments of :class:`click.Option`.
+    Flags are such as ``"--output -o"``, after a name that is not the flag's. A default that is a
+    bool makes a switch. The panel is by default that of the class; attributes are click's.
     """
     attributes |= {"help": text, "default": default}
     if isinstance(default, bool):

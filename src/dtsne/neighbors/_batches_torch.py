@@ -34,13 +34,13 @@ _SPARE = 8
 # sides leaves one row in 3,000 outside.
 _MARGIN = 1.8
 # Of so many columns one is looked at, or of more.
-_LEAST_EVERY = 6
+_MIN_EVERY = 6
 # Columns of the table of blocks.
 N_FIELDS = 9
 
 
 @dataclass(frozen=True)
-class Room:
+class Capacity:
     """How many points are kept for each row, and how the bound is chosen."""
 
     wanted: int
@@ -53,13 +53,13 @@ class Room:
         return torch.minimum((fewest + most) / 2, fewest + _MARGIN).square().round().long()
 
 
-def room_for(k: int) -> Room:
+def capacity_for(k: int) -> Capacity:
     """Plan for k neighbours; beyond 2,700 or so, that is more than one program can sort."""
     wanted = k + 1 + _SPARE
     kept = _MIN_KEPT
-    while (sqrt(kept) - sqrt(wanted)) / (2 * _MARGIN) < sqrt(_LEAST_EVERY):
+    while (sqrt(kept) - sqrt(wanted)) / (2 * _MARGIN) < sqrt(_MIN_EVERY):
         kept *= 2
-    return Room(wanted, kept, int(((sqrt(kept) - sqrt(wanted)) / (2 * _MARGIN)) ** 2))
+    return Capacity(wanted, kept, int(((sqrt(kept) - sqrt(wanted)) / (2 * _MARGIN)) ** 2))
 
 
 @dataclass(frozen=True)
@@ -78,8 +78,8 @@ class Batch:
     rows_of_block: int
     n_samples: int  # of all rows together
     n_words: int
-    most_columns: int  # of any block
-    most_sampled: int
+    max_columns: int  # of any block
+    max_sampled: int
 
 
 @dataclass(frozen=True)
@@ -109,13 +109,13 @@ class _Blocks:
         return self.n_rows * _divided_up(self.n_columns, COLUMNS) * (COLUMNS // _WORD)
 
 
-def batches(lists: Lists, visited: Tensor, room: Room, scratch: int) -> Iterator[Batch]:
+def batches(lists: Lists, visited: Tensor, capacity: Capacity, scratch: int) -> Iterator[Batch]:
     """Divide all rows into blocks, and these into batches that take so many bytes at most."""
     list_sizes = lists.sizes[visited.long()].sum(dim=1).cpu()
     rows_of_block = _ROWS_OF_ONE if len(visited) == 1 else _ROWS_OF_MANY
-    blocks = _divide_cells(lists, list_sizes, room, rows_of_block)
+    blocks = _divide_cells(lists, list_sizes, capacity, rows_of_block)
     # The rows themselves are around their centre for a while, and squared.
-    bytes_of_row = 12 * room.kept + 12 * lists.points.shape[1]
+    bytes_of_row = 12 * capacity.kept + 12 * lists.points.shape[1]
     n_bytes = 4 * blocks.n_samples + 4 * blocks.n_words + bytes_of_row * blocks.n_rows
     # The list of columns, and what it is made from, once for all blocks of a cell.
     is_first = blocks.cell.diff(prepend=blocks.cell.new_tensor([-1])) > 0
@@ -125,16 +125,18 @@ def batches(lists: Lists, visited: Tensor, room: Room, scratch: int) -> Iterator
         yield _batch(lists, visited, list_sizes, blocks[begin:end], rows_of_block)
 
 
-def _divide_cells(lists: Lists, list_sizes: Tensor, room: Room, rows_of_block: int) -> _Blocks:
+def _divide_cells(
+    lists: Lists, list_sizes: Tensor, capacity: Capacity, rows_of_block: int
+) -> _Blocks:
     starts = lists.starts.cpu()
     n_blocks = _divided_up(starts.diff(), rows_of_block)
     cell = torch.arange(len(n_blocks), device=starts.device).repeat_interleave(n_blocks)
     number = torch.arange(len(cell), device=starts.device) - (n_blocks.cumsum(0) - n_blocks)[cell]
     first = starts[cell] + rows_of_block * number
     n_columns = list_sizes[cell]
-    every = _divided_up(n_columns, _MAX_SAMPLED).clamp_min(room.every)
+    every = _divided_up(n_columns, _MAX_SAMPLED).clamp_min(capacity.every)
     # Where all fit, all are taken: more of the sample are asked for than there are.
-    rank = torch.where(n_columns > room.kept, room.rank(every), _MAX_SAMPLED + 1)
+    rank = torch.where(n_columns > capacity.kept, capacity.rank(every), _MAX_SAMPLED + 1)
     n_rows = (starts[cell + 1] - first).clamp_max(rows_of_block)
     return _Blocks(cell, first, n_rows, n_columns, every, rank)
 
@@ -162,8 +164,8 @@ def _batch(
         rows_of_block=rows_of_block,
         n_samples=int(blocks.n_samples.sum()),
         n_words=int(blocks.n_words.sum()),
-        most_columns=int(blocks.n_columns.max()),
-        most_sampled=int(blocks.n_sampled.max()),
+        max_columns=int(blocks.n_columns.max()),
+        max_sampled=int(blocks.n_sampled.max()),
     )
 
 

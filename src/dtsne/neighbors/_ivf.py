@@ -142,9 +142,11 @@ class IvfIndex(NeighborIndex):
         indices, distances = np.empty((n, k), np.int32), np.empty((n, k))
 
         def search(begin: int, end: int) -> None:
-            room = np.empty(2 * _MAX_DISTANCES, rough.dtype)
+            buffer = np.empty(2 * _MAX_DISTANCES, rough.dtype)
             for cell in range(begin, end):
-                room = _search_cell(self._cells, rough, cell, n_visited, room, indices, distances)
+                buffer = _search_cell(
+                    self._cells, rough, cell, n_visited, buffer, indices, distances
+                )
 
         self._threads.for_rows(search, self._cells.number, min_rows=4)
         # A point far from all others may find too few in the cells it looked at.
@@ -204,41 +206,41 @@ def _search_cell(
     rough: FloatArray,
     cell: int,
     n_visited: int,
-    room: FloatArray,
+    buffer: FloatArray,
     indices: IntArray,
     distances: FloatArray,
 ) -> FloatArray:
-    """Find the neighbours of all points of one cell; return the room for distances, for the next.
+    """Find the neighbours of all points of one cell; return the buffer of distances, for the next.
 
     Memory that is asked for and given back at every cell would cost as much as the distances.
     """
     own = cells.members(cell)
     if own.start == own.stop:
-        return room
+        return buffer
     visited = np.sort(np.argpartition(cells.distances_from(cell), n_visited - 1)[:n_visited])
     at = _ranges(cells.starts[visited], cells.starts[visited + 1])
     # Around the centre: what is squared is then of the size of the distances themselves.
-    centre = cells.centres[cell].astype(room.dtype)
+    centre = cells.centres[cell].astype(buffer.dtype)
     candidates = _with_column(rough[at] - centre)
     np.einsum("ij,ij->i", candidates[:, :-1], candidates[:, :-1], out=candidates[:, -1])
     n_wanted = min(indices.shape[1] + 1 + _SPARE, len(at))
     n_sampled = int(_GUESS_MARGIN * n_wanted / _GUESS_EVERY) + _SPARE
     n_sampled = min(n_sampled, (len(at) - 1) // _GUESS_EVERY)
     step = max(1, _MAX_DISTANCES // len(at))
-    if step * len(at) > len(room):
-        room = np.empty(step * len(at), room.dtype)
+    if step * len(at) > len(buffer):
+        buffer = np.empty(step * len(at), buffer.dtype)
     for start in range(own.start, own.stop, step):
         members = np.arange(start, min(start + step, own.stop))
         # |b|² − 2 ab as one product: |a − b|² less |a|², which does not change the order.
         queries = _with_column(-2.0 * (rough[members] - centre))
         queries[:, -1] = 1.0
-        squared = room[: len(members) * len(at)].reshape(len(members), len(at))
+        squared = buffer[: len(members) * len(at)].reshape(len(members), len(at))
         np.matmul(queries, candidates.T, out=squared)
         guesses = np.partition(squared[:, ::_GUESS_EVERY], n_sampled, axis=1)[:, n_sampled].copy()
         _keep_nearest(
             cells.points, cells.order, members, at, squared, guesses, n_wanted, indices, distances
         )
-    return room
+    return buffer
 
 
 def _ranges(starts: IntArray, stops: IntArray) -> IntArray:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from dtsne.runtime._triton import runs_triton
+from dtsne.runtime._triton import dispatch, runs_triton
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,6 +25,7 @@ _INDEX_BITS = 32
 _EPSILON = 2.0**-23
 
 
+@dispatch("_search_triton")
 def keys_of(lists: Lists, rows: Tensor, candidates: Tensor, counts: Tensor) -> Tensor:
     """Return a key for each candidate: the bits of its distance, then its index.
 
@@ -45,10 +46,6 @@ def keys_of(lists: Lists, rows: Tensor, candidates: Tensor, counts: Tensor) -> T
     Tensor of int64, shape (r, c)
         `NO_KEY` where there is no candidate, and where it is the point itself.
     """
-    if runs_triton(lists.points):
-        from dtsne.neighbors._search_triton import keys_of as on_gpu
-
-        return on_gpu(lists, rows, candidates, counts)
     positions = candidates.long()
     absent = torch.arange(candidates.shape[1], device=rows.device) >= counts[:, None]
     positions = positions.masked_fill(absent, 0)

@@ -21,6 +21,7 @@ import torch
 from dtsne.data._base import MAX_SAMPLED_ROWS
 from dtsne.data._points_torch import DevicePoints
 from dtsne.neighbors._base import RECALL, HostNeighbors, NeighborIndex, Neighbors, check_number
+from dtsne.neighbors._batches_torch import MAX_KEPT, capacity_for
 from dtsne.neighbors._ivf_torch import (
     cells_to_visit,
     divide,
@@ -34,7 +35,7 @@ from dtsne.neighbors._ivf_torch import (
 from dtsne.neighbors._keys_torch import NO_KEY, keys_of, nearest_of_all, surely_nearest, unpack
 from dtsne.neighbors._recall import share_found
 from dtsne.runtime._devices import free_memory, on_its_device, working_on
-from dtsne.runtime._triton import runs_triton
+from dtsne.runtime._triton import dispatch
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -214,24 +215,40 @@ def _search(
 ) -> None:
     """Fill in the neighbours of all points, looked for in the lists that each one visits."""
     k = indices.shape[1]
-    sure = None
-    if runs_triton(lists.points):
-        from dtsne.neighbors._search_triton import search
-
-        sure = search(lists, visited, indices, distances, scratch=scratch)
-    if sure is None:
-        sure = _search_by_sorting(lists, visited, indices, distances, scratch)
-    unsure = (~sure).nonzero().flatten()
+    unsure = (~search(lists, visited, indices, distances, scratch)).nonzero().flatten()
     if len(unsure):
         _LOGGER.debug("neighbours: %d rows compared with all points", len(unsure))
         rows = lists.order[unsure].long()
         indices[rows], distances[rows] = nearest_of_all(lists, unsure, k, scratch=scratch)
 
 
-def _search_by_sorting(
+def _can_be_sorted(lists: Lists, visited: Tensor, indices: Tensor, *_: object) -> bool:  # noqa: ARG001
+    """Whether one program of a kernel can sort the candidates of a row."""
+    return capacity_for(indices.shape[1]).kept <= MAX_KEPT
+
+
+@dispatch("_search_triton", when=_can_be_sorted)
+def search(
     lists: Lists, visited: Tensor, indices: Tensor, distances: Tensor, scratch: int
 ) -> Tensor:
-    """Search in plain PyTorch; return for each position whether its neighbours are surely found."""
+    """Fill in the neighbours of all points.
+
+    Parameters
+    ----------
+    lists : Lists
+    visited : Tensor of int32, shape (n_cells, n_visited)
+        The cells that the points of each cell are compared with, in order of their number.
+    indices, distances : Tensor of shape (n, k)
+        The result, by row.
+    scratch : int
+        Bytes to use for a batch of rows.
+
+    Returns
+    -------
+    Tensor of bool, shape (n,)
+        For each position whether its neighbours are surely those of the points it was compared
+        with.
+    """
     n, width = lists.points.shape
     k = indices.shape[1]
     sure = torch.empty(n, dtype=torch.bool, device=indices.device)

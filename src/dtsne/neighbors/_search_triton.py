@@ -1,4 +1,4 @@
-"""The search of `_neighbors` in Triton, without the matrix of distances in memory.
+"""The search of `_search_torch` in Triton, without the matrix of distances in memory.
 
 For a batch of rows, with the columns (points) that each block of them is compared with:
 
@@ -25,7 +25,7 @@ import torch
 import triton
 import triton.language as tl
 
-from dtsne.neighbors._batches_torch import COLUMNS, MAX_KEPT, N_FIELDS, batches, room_for
+from dtsne.neighbors._batches_torch import COLUMNS, N_FIELDS, batches, capacity_for
 from dtsne.neighbors._keys_torch import surely_nearest
 
 if TYPE_CHECKING:
@@ -51,42 +51,23 @@ _FIELDS = tl.constexpr(N_FIELDS)
 
 
 def search(
-    lists: Lists, visited: Tensor, indices: Tensor, distances: Tensor, *, scratch: int
-) -> Tensor | None:
-    """Fill in the neighbours of all points.
-
-    Parameters
-    ----------
-    lists : Lists
-    visited : Tensor of int32, shape (n_cells, n_visited)
-        The cells that the points of each cell are compared with, in order of their number.
-    indices, distances : Tensor of shape (n, k)
-        The result, by row.
-    scratch : int
-        Bytes to use for a batch of rows.
-
-    Returns
-    -------
-    Tensor of bool, shape (n,), or None
-        For each position whether its neighbours are surely those of the points it was compared
-        with; None if k is more than this way can take.
-    """
+    lists: Lists, visited: Tensor, indices: Tensor, distances: Tensor, scratch: int
+) -> Tensor:
+    """See :func:`dtsne.neighbors._search_torch.search`."""
     n, width = lists.points.shape
-    room = room_for(indices.shape[1])
-    if room.kept > MAX_KEPT:
-        return None
+    capacity = capacity_for(indices.shape[1])
     sure = torch.empty(n, dtype=torch.bool, device=indices.device)
-    for batch in batches(lists, visited, room, scratch):
+    for batch in batches(lists, visited, capacity, scratch):
         some = slice(batch.first, batch.first + batch.n_rows)
         bounds = _bounds(lists, batch)
-        positions, counts = _within(lists, batch, bounds, room.kept)
+        positions, counts = _within(lists, batch, bounds, capacity.kept)
         rows = torch.arange(some.start, some.stop, device=indices.device)
         keys = keys_of(lists, rows, positions, counts)
         _write_nearest(lists, batch, keys, indices, distances)
         own = lists.points[some] - lists.centres[batch.cell_of_row]
         farthest = distances[lists.order[some].long(), -1]
         # Of too many, some were left out; if all found are copies of the point, it does not matter.
-        bounds.masked_fill_(counts > room.kept, -torch.inf)
+        bounds.masked_fill_(counts > capacity.kept, -torch.inf)
         sure[some] = (farthest == 0) | surely_nearest(
             farthest, bounds, own.square().sum(dim=1).sqrt(), width
         )
@@ -123,8 +104,8 @@ def _bounds(lists: Lists, batch: Batch) -> Tensor:
     device = lists.points.device
     samples = torch.empty(batch.n_samples, dtype=torch.float32, device=device)
     bounds = torch.empty(batch.n_rows, dtype=torch.float32, device=device)
-    _launch_compare(lists, batch, bounds, samples, batch.most_sampled, sampled=True)
-    size = max(32, triton.next_power_of_2(batch.most_sampled))
+    _launch_compare(lists, batch, bounds, samples, batch.max_sampled, sampled=True)
+    size = max(32, triton.next_power_of_2(batch.max_sampled))
     _choose_bounds[(triton.cdiv(batch.n_rows, _ROWS_AT_ONCE),)](
         batch.table, batch.block_of_row, samples, bounds, batch.first, batch.n_rows,
         SIZE=size, ROWS=_ROWS_AT_ONCE, num_warps=min(8, max(1, size // 512)),
@@ -136,7 +117,7 @@ def _within(lists: Lists, batch: Batch, bounds: Tensor, n_kept: int) -> tuple[Te
     """Positions of the points within the bound of each row, and how many there are."""
     device = lists.points.device
     words = torch.empty(batch.n_words, dtype=torch.int32, device=device)
-    _launch_compare(lists, batch, bounds, words, batch.most_columns, sampled=False)
+    _launch_compare(lists, batch, bounds, words, batch.max_columns, sampled=False)
     positions = torch.empty((batch.n_rows, n_kept), dtype=torch.int32, device=device)
     counts = torch.empty(batch.n_rows, dtype=torch.int32, device=device)
     # One warp for a row: its sums need no shared memory, and 32 such programs hide the latency.
@@ -306,7 +287,7 @@ def _collect(  # type: ignore[no-untyped-def]
     table, block_of_row, columns, words, positions, counts, first_row, n_rows,
     KEPT: tl.constexpr, ROWS: tl.constexpr, WORDS: tl.constexpr, COLUMNS: tl.constexpr,
 ):  # fmt: skip
-    """Write the positions of the set bits of each row, in order, as far as there is room."""
+    """Write the positions of the set bits of each row, in order, as far as there is capacity."""
     row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     is_row = row < n_rows
     block = table + tl.load(block_of_row + row, mask=is_row, other=0).to(tl.int64) * _FIELDS
@@ -315,9 +296,9 @@ def _collect(  # type: ignore[no-untyped-def]
     start = tl.load(block + 8) + (first_row + row - tl.load(block + 1)) * n_words
     output = positions + row.to(tl.int64) * KEPT
     found = tl.zeros((ROWS,), tl.int32)
-    most_words = tl.max(n_words, axis=0)
+    max_words = tl.max(n_words, axis=0)
     begin = 0
-    while begin < most_words:
+    while begin < max_words:
         w = begin + tl.arange(0, WORDS)
         word = tl.load(
             words + start[:, None] + w[None, :],

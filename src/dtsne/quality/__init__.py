@@ -1,29 +1,30 @@
-"""How well a map keeps distances, densities and neighbourhoods.
+"""Measures of how well a map keeps distances, densities and neighbourhoods.
 
 Every measure is a function of the data ``X``, of shape (n, d), and of its map ``Y``, of shape
-(n, 2) or (n, 3), row by row the same points; :func:`evaluate` takes them all at once. They may be
-any array-like (numpy, pandas, polars); sparse data has to be reduced first. None of the measures
-depends on the position, the orientation or the scale of the map. A measure that is not defined,
-such as a correlation with a constant, is nan.
+(n, 2) or (n, 3), row by row the same points; :func:`evaluate` takes all measures at once. Both may
+be any array-like (numpy, pandas, polars); sparse data must be reduced first. No measure depends on
+the position, the orientation or the scale of the map. A measure that is not defined, such as a
+correlation with a constant, is nan.
 
 Options shared by the measures:
 
-``metric`` : {"euclidean", "cosine", "correlation"}
-    Distance in the data, "cosine" being the Euclidean one between rows scaled to length 1, and
-    "correlation" the same between rows less their mean, as for :class:`dtsne.DTSNE`. The map is
-    always Euclidean.
+``metric`` : {"euclidean", "cosine", "correlation"}, default "euclidean"
+    Distance in the data. "cosine" is the Euclidean distance between rows scaled to length 1,
+    "correlation" the same after subtracting the mean of each row, as for :class:`dtsne.DTSNE`. The
+    map is always Euclidean.
 ``max_rows`` : int, default 10,000
-    With more rows than this, neighbourhoods are taken around that many rows, drawn at random
-    without replacement. They are still searched for, and ranked, among all rows.
+    With more rows than this, neighbourhoods are taken around a random sample of this many rows.
+    Neighbours are still searched for, and ranked, among all rows.
 ``random_state`` : int or Generator, default 0
-    Seeds what is drawn at random, which is nothing as long as the data is small enough.
+    Seeds the samples. Small data is not sampled.
 ``device`` : {"cpu", "cuda", "auto"} or torch.device, default "cpu"
-    Where to compute, as for :class:`dtsne.DTSNE`; X and Y may be tensors that are there. On a
-    device, which of two points is nearer is decided in float32: the measures change by 1e-4 or so
-    at most. Where neighbourhoods are taken around more than 200,000 rows, 99.9 % of the neighbours
-    are found.
+    Where to compute, as for :class:`dtsne.DTSNE`; X and Y may be tensors on that device. A device
+    compares distances in float32, which changes the measures by at most about 1e-4. Around more
+    than 200,000 rows, 99.9 % of the neighbours are found.
+``n_jobs`` : int or None, default None
+    Number of threads; None or -1 for all. It never changes the result.
 
-A row is not its own neighbour, but its copies are.
+A row is not its own neighbour, but its duplicates are.
 """
 
 from dtsne.quality._clusters import ClusterRadii, cluster_radius_ratios

@@ -230,7 +230,7 @@ def pearson(a: FloatArray, b: FloatArray) -> float:
 def pearson_of_sums(sums: FloatArray, count: int, shift_a: float, shift_b: float) -> float:
     """Correlate a and b from the sums of α, β, α², β², αβ, where α = a − shift_a, β = b − shift_b.
 
-    The shifts keep the digits of the variances; they have to be near the means.
+    The shifts keep the digits of the variances; they must be near the means.
     """
     mean_a, mean_b, square_a, square_b, product = (float(value) / count for value in sums)
     variance_a = square_a - mean_a**2
