@@ -28,7 +28,7 @@ from dtsne.forces.fft._repulsion import FftRepulsion, sum_far, sum_near_pairs
 from dtsne.optimize._radii import neighbor_radii
 from dtsne.runtime._jit import compiled
 from dtsne.runtime._progress import shown_progress
-from dtsne.runtime._threads import Threads, limited_threads, resolve_n_jobs
+from dtsne.runtime._threads import Threads, open_threads, resolve_n_jobs
 from quality import prepared
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def row(part: str, seconds: float, bound: str, limit: float | None) -> None:
 def profile(X: FloatArray, n_jobs: int) -> None:
     model = DTSNE(n_jobs=n_jobs).fit(X)
     n, d = X.shape
-    with limited_threads(n_jobs) as threads, shown_progress(0) as progress:
+    with open_threads(n_jobs) as threads, shown_progress(0) as progress:
         job = Job(n, d, 2, PERPLEXITY, 0, 0, "fft", 1, n_jobs)
         problem = state_problem(Points(X, unit=1.0), job, Config(), progress, threads)
         P = problem.affinities

@@ -329,10 +329,3 @@ class Config:
         object.__setattr__(self, "is_paper", is_paper)
         object.__setattr__(self, "uses_calibration", calibrates)
         object.__setattr__(self, "resolved_rule", self.rule or RULES[self.optimizer])
-
-
-def check_parameters(model: object) -> None:
-    """Raise a clear error for any parameter of an estimator that cannot be used."""
-    for parameter in PARAMETERS.values():
-        parameter.check(getattr(model, parameter.name))
-    Config(neighbors=getattr(model, "neighbors"), metric=getattr(model, "metric"))  # noqa: B009

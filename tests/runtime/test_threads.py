@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_info
 
 from dtsne import DTSNE
-from dtsne.runtime._threads import _SINGLE_THREADED_BLAS, for_rows, limited_threads, resolve_n_jobs
+from dtsne.runtime._threads import _SINGLE_THREADED_BLAS, Threads, resolve_n_jobs
 
 
 @given(n_rows=st.integers(0, 1000), n_threads=st.integers(1, 4), least=st.integers(1, 50))
@@ -25,8 +25,8 @@ def test_every_row_is_done_once(n_rows, n_threads, least):
     def kernel(begin, end, by):
         done[begin:end] += by
 
-    with limited_threads(n_threads):
-        for_rows(kernel, n_rows, 2, least=least)
+    with Threads(n_threads) as threads:
+        threads.for_rows(kernel, n_rows, 2, min_rows=least)
     assert (done == 2).all()
 
 
@@ -39,8 +39,8 @@ def test_all_threads_work_and_no_more():
         if begin < 3:  # the first parts wait for each other, so that they cannot be one thread's
             barrier.wait(timeout=10)
 
-    with limited_threads(3):
-        for_rows(kernel, 24, least=1)  # in 24 parts
+    with Threads(3) as threads:
+        threads.for_rows(kernel, 24, min_rows=1)  # in 24 parts
     assert len(met) == 3
 
 
@@ -54,8 +54,8 @@ def test_errors_of_other_threads_are_raised():
         if threading.get_ident() != own:
             raise ArithmeticError(begin)
 
-    with limited_threads(2), pytest.raises(ArithmeticError):
-        for_rows(kernel, 16, least=1)
+    with Threads(2) as threads, pytest.raises(ArithmeticError):
+        threads.for_rows(kernel, 16, min_rows=1)
 
 
 def test_number_of_threads():
@@ -160,15 +160,15 @@ def test_an_error_of_a_helper_is_raised_and_ends_the_others(monkeypatch):
         time.sleep(0.001)
         done.append(begin)
 
-    with limited_threads(3), pytest.raises(ValueError, match="in a helper"):
-        for_rows(kernel, 300_000, least=100)
+    with Threads(3) as threads, pytest.raises(ValueError, match="in a helper"):
+        threads.for_rows(kernel, 300_000, min_rows=100)
     assert len(done) < 1000  # of 3000
 
 
 INTERRUPTED = """
 import sys
 import numpy as np
-from dtsne.runtime._threads import for_rows, limited_threads
+from dtsne.runtime._threads import Threads
 
 def kernel(begin, end, x):
     x[begin:end] += 1
@@ -176,10 +176,10 @@ def kernel(begin, end, x):
 x = np.zeros(2000)
 for n in range(int(sys.argv[1])):
     try:
-        with limited_threads(2):
+        with Threads(2) as threads:
             print(n, flush=True)
             while True:
-                for_rows(kernel, len(x), x, least=100)
+                threads.for_rows(kernel, len(x), x, min_rows=100)
     except KeyboardInterrupt:
         pass
 print("all", flush=True)

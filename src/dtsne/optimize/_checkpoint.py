@@ -24,7 +24,7 @@ import numpy as np
 
 from dtsne._config import PARAMETERS
 from dtsne._version import __version__
-from dtsne.runtime._arrays import is_tensor, like, to_host
+from dtsne.runtime._arrays import asarray_like, is_tensor, to_host
 from dtsne.runtime._atomic import atomic_write, check_writable
 from dtsne.runtime._errors import ParameterError, UserNotice, setting
 from dtsne.runtime._logging import warn
@@ -182,15 +182,15 @@ def _from_arrays(arrays: Arrays, state: State) -> tuple[State, History]:
     """Return the state that was stored, with what does not change taken from another."""
     calibration, previous_kl = state.calibration, float(arrays["previous_kl"])
     if calibration is not None:
-        log_radii = like(arrays["log_radii"], calibration.log_radii)
+        log_radii = asarray_like(arrays["log_radii"], calibration.log_radii)
         calibration = replace(calibration, log_radii=log_radii)
     stored = replace(
         state,
         iteration=int(arrays["iteration"]),
-        embedding=like(arrays["embedding"], state.embedding),
-        velocity=like(arrays["velocity"], state.velocity),
-        gains=like(arrays["gains"], state.gains),
-        scales=like(arrays["scales"], state.scales),
+        embedding=asarray_like(arrays["embedding"], state.embedding),
+        velocity=asarray_like(arrays["velocity"], state.velocity),
+        gains=asarray_like(arrays["gains"], state.gains),
+        scales=asarray_like(arrays["scales"], state.scales),
         calibration=calibration,
         n_calibrated=int(arrays["n_calibrated"]),
         previous_kl=None if np.isnan(previous_kl) else previous_kl,

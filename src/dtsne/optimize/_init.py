@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dtsne.runtime._arrays import like, on_host
+from dtsne.runtime._arrays import asarray_like, on_host
 from dtsne.runtime._errors import ParameterError, UserNotice, setting
 from dtsne.runtime._logging import warn
 
@@ -72,7 +72,7 @@ def principal_start(
     if len(kept) == n_components:
         return axes
     noise: FloatArray = _noise((len(data), n_components)) * _NOISE_SHARE * spread[0]
-    start = like(noise, axes)
+    start = asarray_like(noise, axes)
     start[:, kept] = axes[:, kept]
     return start
 

@@ -165,7 +165,3 @@ def _torch() -> ModuleType:
         raise MissingPackageError(
             "tensors on a device are read by PyTorch", 'pip install "dtsne[gpu]"', package="torch"
         ) from error
-
-
-# --- to be removed: former names ---
-like, copy_of, at_least = asarray_like, clone, clip_min

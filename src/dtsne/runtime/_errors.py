@@ -217,16 +217,5 @@ class DivergedError(UserError, FloatingPointError):
     """The descent left the range of numbers."""
 
 
-class UserNotice(UserWarning):
+class UserNotice(UserError, UserWarning):  # noqa: N818  (a warning)
     """A warning that the user can do something about."""
-
-    def __init__(self, reason: str, fix: str = "", *, in_python: str = "") -> None:
-        super().__init__(reason, fix, in_python)
-        self.message: Message = Message(reason, fix, in_python)
-
-    def text(self, face: Face = PYTHON) -> str:
-        """Return the warning in the words of an interface."""
-        return self.message.text(face)
-
-    def __str__(self) -> str:
-        return self.text()

@@ -11,7 +11,6 @@ from __future__ import annotations
 from _thread import start_new_thread
 from collections import deque
 from contextlib import contextmanager
-from contextvars import ContextVar
 from queue import SimpleQueue
 from threading import Lock
 from typing import TYPE_CHECKING, TypeAlias
@@ -175,37 +174,3 @@ def open_threads(n_jobs: int | None) -> Iterator[Threads]:
     """
     with Threads(resolve_n_jobs(n_jobs)) as threads, _SINGLE_THREADED_BLAS:
         yield threads
-
-
-# --- to be removed once threads are handed down everywhere ---
-
-_CURRENT: ContextVar[Threads | None] = ContextVar("_CURRENT", default=None)
-
-
-@contextmanager
-def limited_threads(n_threads: int) -> Iterator[Threads]:
-    """Run kernels on n_threads threads, and BLAS on one."""
-    with Threads(n_threads) as threads, _SINGLE_THREADED_BLAS:
-        before = _CURRENT.set(threads)
-        try:
-            yield threads
-        finally:
-            _CURRENT.reset(before)
-
-
-def current_n_threads() -> int:
-    """Return how many threads there are to use."""
-    threads = _CURRENT.get()
-    return resolve_n_jobs(None) if threads is None else threads.number
-
-
-def for_rows(
-    kernel: Callable[..., object], n_rows: int, *arguments: object, least: int = _MIN_ROWS
-) -> None:
-    """Do what :meth:`Threads.for_rows` does, on the threads of the fit that this is part of."""
-    threads = _CURRENT.get()
-    if threads is None:  # outside of a fit
-        with Threads(resolve_n_jobs(None)) as threads:
-            threads.for_rows(kernel, n_rows, *arguments, min_rows=least)
-    else:
-        threads.for_rows(kernel, n_rows, *arguments, min_rows=least)
