@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from affinity_ways import all_ways, implementation
+from affinity_ways import implementation
 from hypothesis import given
 from hypothesis import strategies as st
+from ways import all_ways
 
 from dtsne.affinity._base import floor_sigmas
-from dtsne.affinity._sigmas import find_sigmas
+from dtsne.affinity._sigmas import _exp, find_sigmas
 from dtsne.data._distances import pairwise_squared_distances
 from dtsne.runtime._threads import Threads
 
@@ -101,3 +102,13 @@ def test_points_with_too_many_duplicates_get_the_floor():
     floored = floor_sigmas(sigmas, sigmas[1])
     assert 0 < floored[0] < 0.1 * floored[1]
     assert floored[1] == sigmas[1]
+
+
+@given(st.floats(-700, 0))
+def test_vector_exponential(x):
+    assert _exp(x) == pytest.approx(np.exp(x), rel=1e-12)
+
+
+def test_vector_exponential_of_what_is_as_good_as_0():
+    assert 0 <= _exp(-1e4) < 1e-300
+    assert 0 <= _exp(-np.inf) < 1e-300
