@@ -7,10 +7,12 @@ the bases of the estimator stay unknown, as scikit-learn has no types.
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
+SOURCE = Path(__file__).parents[1] / "src"
 COMMAND = (
     Path(sys.executable).with_name("pyright"), "--pythonpath", sys.executable,
     "--verifytypes", "dtsne", "--ignoreexternal", "--outputjson",
@@ -20,7 +22,8 @@ MIN_SHARE = 0.98
 
 def main() -> int:
     """Print the share, and the names that are not known."""
-    done = subprocess.run(COMMAND, capture_output=True, text=True, check=False)
+    environment = os.environ | {"PYTHONPATH": str(SOURCE)}  # pyright ignores editable installs
+    done = subprocess.run(COMMAND, env=environment, capture_output=True, text=True, check=False)
     found = json.loads(done.stdout)["typeCompleteness"]
     for symbol in found["symbols"]:
         for problem in symbol["diagnostics"]:
