@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dtsne.affinity._sigmas import _exp, dense_affinities, find_sigmas
-from dtsne.affinity._sparse import sparse_affinities
+from dtsne.affinity._affinities import _exp, dense_affinities, find_sigmas, sparse_affinities
 from dtsne.data._distances import pairwise_squared_distances
 from dtsne.forces._attraction import _log
 from dtsne.forces._engine import CpuEngine

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from dtsne.affinity import _base as cpu_affinities
 from dtsne.affinity import _sparse_torch as _affinities
-from dtsne.affinity._sigmas import dense_affinities, find_sigmas
-from dtsne.affinity._sparse import sparse_affinities
+from dtsne.affinity._affinities import dense_affinities, find_sigmas, sparse_affinities
 from dtsne.data._distances import pairwise_squared_distances
 from dtsne.forces import _attraction as cpu_attraction
 from dtsne.forces import _attraction_torch as _attraction
