@@ -21,6 +21,7 @@ lint: $(VENV)/ready
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python tools/count_any.py
 
 # How much of the public interface is typed, as a type checker of a user sees it.
 verifytypes: $(VENV)/ready

@@ -6,9 +6,10 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from affinity_ways import all_ways, implementation
+from affinity_ways import implementation
 from hypothesis import given
 from hypothesis import strategies as st
+from ways import all_ways
 
 from dtsne.affinity import _affinities
 from dtsne.affinity._affinities import find_sigmas

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from affinity_ways import all_ways, implementation
+from affinity_ways import implementation
 from hypothesis import given
 from hypothesis import strategies as st
+from ways import all_ways
 
-from dtsne.affinity._affinities import find_sigmas
+from dtsne.affinity._affinities import _exp, find_sigmas
 from dtsne.affinity._base import gaussians_of_neighbors
 from dtsne.data._distances import pairwise_squared_distances
 from dtsne.runtime._threads import ONE_THREAD, Threads
@@ -102,3 +103,13 @@ def test_points_with_too_many_duplicates_get_the_floor():
     assert 0 < gaussians.sigmas[0] < 0.1 * gaussians.sigmas[1]
     assert gaussians.sigmas[1] == pytest.approx(sigmas[1], rel=1e-6)
     np.testing.assert_array_equal(gaussians.is_clipped, [True, False])
+
+
+@given(st.floats(-700, 0))
+def test_vector_exponential(x):
+    assert _exp(x) == pytest.approx(np.exp(x), rel=1e-12)
+
+
+def test_vector_exponential_of_what_is_as_good_as_0():
+    assert 0 <= _exp(-1e4) < 1e-300
+    assert 0 <= _exp(-np.inf) < 1e-300

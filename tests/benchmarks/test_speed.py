@@ -117,7 +117,7 @@ def test_crash_of_a_method_is_a_reason(tmp_path):
     np.save(tmp_path / "text.npy", np.array([["no"], ["number"]]))
     outcome = speed.fit_in_new_process("dtsne", tmp_path / "text.npy", jobs=1)
     assert isinstance(outcome, str)
-    assert outcome.startswith("ValueError: X holds text")
+    assert outcome.startswith("dtsne.runtime._errors.DataError: X holds text")
 
 
 def test_plan_has_every_method_at_every_size_of_mnist():

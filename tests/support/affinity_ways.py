@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pytest
+from ways import device_for
 
 from dtsne.affinity import _affinities
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-all_ways = pytest.mark.parametrize("way", ["numba", "twin", "triton"])
 
 
 @dataclass(frozen=True)
@@ -73,13 +71,5 @@ class Implementation:
 @contextmanager
 def implementation(way: str) -> Iterator[Implementation]:
     """Give one of the implementations, or skip the test where it cannot run."""
-    if way == "numba":
-        yield Implementation()
-        return
-    pytest.importorskip("torch")
-    from gpu_ways import can_run_triton, going
-
-    if way == "triton" and not can_run_triton():
-        pytest.skip("Triton 3.7 or a GPU is needed")
-    with going(way) as device:
+    with device_for(way) as device:
         yield Implementation(device)

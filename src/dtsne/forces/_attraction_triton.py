@@ -58,25 +58,12 @@ def _sparse(
     costs = points.new_empty(n_pieces if with_cost else 0)
     is_cut = pieces.rows is not None
     _sum_sparse[(pieces.n_processors * PROGRAMS_PER_PROCESSOR,)](
-        pieces.starts,
-        pieces.rows if is_cut else pieces.shares,
-        pieces.shares,
-        affinities.columns,
-        affinities.values,
-        points,
-        forces,
-        costs if with_cost else forces,
-        n_pieces,
-        pieces.n_processors,
-        N_AXES=n_axes,
-        IS_CUT=is_cut,
-        WITH_COST=with_cost,
-        APPROXIMATE=points.is_cuda,
-        PER_PROCESSOR=PROGRAMS_PER_PROCESSOR,
-        TILE=_TILE,
-        num_warps=1,
-        maxnreg=_MAX_REGISTERS,
-    )
+        pieces.starts, pieces.rows if is_cut else pieces.shares, pieces.shares,
+        affinities.columns, affinities.values, points, forces, costs if with_cost else forces,
+        n_pieces, pieces.n_processors,
+        N_AXES=n_axes, IS_CUT=is_cut, WITH_COST=with_cost, APPROXIMATE=points.is_cuda,
+        PER_PROCESSOR=PROGRAMS_PER_PROCESSOR, TILE=_TILE, num_warps=1, maxnreg=_MAX_REGISTERS,
+    )  # fmt: skip
     if is_cut:
         parts, forces = forces, points.new_empty((n, 3))
         _join_pieces[(triton.cdiv(n, _JOINED_AT_ONCE),)](
@@ -93,18 +80,10 @@ def _dense(
     forces = points.new_empty((n, 3))
     costs = points.new_empty(n if with_cost else 0)
     _sum_dense[(triton.cdiv(n, _ROWS),)](
-        affinities.values,
-        points,
-        forces,
-        costs if with_cost else forces,
-        n,
-        N_AXES=n_axes,
-        WITH_COST=with_cost,
-        APPROXIMATE=points.is_cuda,
-        ROWS=_ROWS,
-        COLUMNS=_COLUMNS,
-        num_warps=_DENSE_WARPS,
-    )
+        affinities.values, points, forces, costs if with_cost else forces, n,
+        N_AXES=n_axes, WITH_COST=with_cost, APPROXIMATE=points.is_cuda,
+        ROWS=_ROWS, COLUMNS=_COLUMNS, num_warps=_DENSE_WARPS,
+    )  # fmt: skip
     return forces, costs
 
 
@@ -145,23 +124,10 @@ def _add_pairs(
 
 @triton.jit
 def _sum_sparse(
-    starts,
-    rows,
-    shares,
-    columns,
-    values,
-    points,
-    forces,
-    costs,
-    n_pieces,
-    n_processors,
-    N_AXES: tl.constexpr,
-    IS_CUT: tl.constexpr,
-    WITH_COST: tl.constexpr,
-    APPROXIMATE: tl.constexpr,
-    PER_PROCESSOR: tl.constexpr,
-    TILE: tl.constexpr,
-):
+    starts, rows, shares, columns, values, points, forces, costs, n_pieces, n_processors,
+    N_AXES: tl.constexpr, IS_CUT: tl.constexpr, WITH_COST: tl.constexpr,
+    APPROXIMATE: tl.constexpr, PER_PROCESSOR: tl.constexpr, TILE: tl.constexpr,
+):  # fmt: skip
     # Programs are dealt to the multiprocessors in turn: these are the shares that lie side by side.
     program = tl.program_id(0)
     share = (program % n_processors) * PER_PROCESSOR + program // n_processors
@@ -239,17 +205,10 @@ def _join_pieces(firsts, parts, forces, n, ROWS: tl.constexpr):
 # what it loaded between the lanes.
 @triton.jit(do_not_specialize=["n"])
 def _sum_dense(
-    values,
-    points,
-    forces,
-    costs,
-    n,
-    N_AXES: tl.constexpr,
-    WITH_COST: tl.constexpr,
-    APPROXIMATE: tl.constexpr,
-    ROWS: tl.constexpr,
-    COLUMNS: tl.constexpr,
-):
+    values, points, forces, costs, n,
+    N_AXES: tl.constexpr, WITH_COST: tl.constexpr, APPROXIMATE: tl.constexpr,
+    ROWS: tl.constexpr, COLUMNS: tl.constexpr,
+):  # fmt: skip
     i = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     is_row = i < n
     row_start = i.to(tl.int64)[:, None] * n

@@ -51,21 +51,11 @@ def exact_repulsion(
         last = min(first + at_once, n_rows)
         partial = points.new_empty((n_parts, last - first, 4))
         _sum_over_pairs[(triton.cdiv(last - first, _ROWS), n_parts)](
-            points,
-            # Never read where all rows are summed, but a pointer it must be.
-            points if rows is None else rows,
-            partial,
-            len(points),
-            first,
-            last,
-            length,
-            ALL_ROWS=rows is None,
-            N_AXES=n_axes,
-            APPROXIMATE=points.is_cuda,
-            ROWS=_ROWS,
-            COLUMNS=_COLUMNS,
-            num_warps=_WARPS,
-        )
+            # Rows are never read where all of them are summed, but a pointer it must be.
+            points, points if rows is None else rows, partial, len(points), first, last, length,
+            ALL_ROWS=rows is None, N_AXES=n_axes, APPROXIMATE=points.is_cuda,
+            ROWS=_ROWS, COLUMNS=_COLUMNS, num_warps=_WARPS,
+        )  # fmt: skip
         blocks.append(partial.sum(dim=0, dtype=torch.float64))
     whole = blocks[0] if len(blocks) == 1 else torch.cat(blocks)
     return whole[:, :3].to(points.dtype), whole[:, 3]
@@ -97,24 +87,9 @@ def _load(place, exists, other, MASKED: tl.constexpr):
 
 @triton.jit
 def _add_columns(
-    i,
-    y0,
-    y1,
-    y2,
-    s,
-    points,
-    begin,
-    end,
-    n,
-    f0,
-    f1,
-    f2,
-    total,
-    MASKED: tl.constexpr,
-    N_AXES: tl.constexpr,
-    APPROXIMATE: tl.constexpr,
-    COLUMNS: tl.constexpr,
-):
+    i, y0, y1, y2, s, points, begin, end, n, f0, f1, f2, total,
+    MASKED: tl.constexpr, N_AXES: tl.constexpr, APPROXIMATE: tl.constexpr, COLUMNS: tl.constexpr,
+):  # fmt: skip
     """Add the pairs with the columns of a range; masked where some of them do not count."""
     lanes = tl.arange(0, COLUMNS)
     for first in range(begin, end, COLUMNS):
@@ -149,19 +124,10 @@ def _add_columns(
 
 @triton.jit
 def _sum_over_pairs(
-    points,
-    rows,
-    partial,
-    n,
-    first_row,
-    last_row,
-    length,
-    ALL_ROWS: tl.constexpr,
-    N_AXES: tl.constexpr,
-    APPROXIMATE: tl.constexpr,
-    ROWS: tl.constexpr,
-    COLUMNS: tl.constexpr,
-):
+    points, rows, partial, n, first_row, last_row, length,
+    ALL_ROWS: tl.constexpr, N_AXES: tl.constexpr, APPROXIMATE: tl.constexpr,
+    ROWS: tl.constexpr, COLUMNS: tl.constexpr,
+):  # fmt: skip
     first = first_row + tl.program_id(0) * ROWS
     place = first + tl.arange(0, ROWS)
     exists = place < last_row

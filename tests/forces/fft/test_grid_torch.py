@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from gpu_ways import both_ways, going, is_slow, torch
@@ -20,7 +17,6 @@ from dtsne.forces.fft._grid_torch import convolve, gather, spread
 from dtsne.forces.fft._near_torch import sum_near
 from dtsne.forces.fft._plan import Resolution, ScaleNodes, far_kernel
 from dtsne.forces.fft._repulsion import CpuNumerics
-from dtsne.forces.fft._repulsion_torch import TorchFftRepulsion, TorchNumerics
 
 SHAPE = {1: (11,), 2: (9, 11), 3: (8, 9, 11)}  # of the grid: its last axis is the map's first
 N_NODES = 4  # as many as the CPU takes at once
@@ -217,41 +213,3 @@ def test_parts_make_the_repulsion(rng, way, n_axes, dtype, extent, cutoff):
     errors = np.linalg.norm(forces - expected, axis=1) / np.linalg.norm(expected, axis=1)
     assert np.median(errors) < 0.01
     assert sums.sum() == pytest.approx(total, rel=0.002)
-
-
-def test_room_to_grow_is_given_back(rng, monkeypatch):
-    """A map that has grown up needs none, and every iteration pays for it."""
-    monkeypatch.setattr(TorchNumerics, "work", replace(TorchNumerics.work, launched=0.0))
-    y = torch.tensor(50.0 * rng.uniform(size=(2000, 2)), dtype=torch.float32)
-    scales = torch.ones(2000)
-    repulsion = TorchFftRepulsion(2, 0.01)
-    sizes = []
-    for _ in range(100):
-        repulsion(y, scales, epoch=0)
-        sizes.append(math.prod(repulsion.plan.grid_shape))
-    assert sizes[-1] < 0.8 * sizes[0]
-    # Once is enough.
-    assert len(set(sizes[80:])) == 1
-
-
-def test_a_plan_that_is_frozen_tells_whether_all_maps_stayed_within_its_grid(rng):
-    y = torch.tensor(rng.normal(size=(500, 2)), dtype=torch.float32)
-    scales = torch.ones(500)
-    repulsion = TorchFftRepulsion(2, 0.01)
-    assert repulsion.evaluations_before_check(7) == 0
-    for _ in range(14):
-        expected = repulsion(y, scales, epoch=7)
-    left = repulsion.evaluations_before_check(7)
-    assert left > 0
-    assert repulsion.evaluations_before_check(8) == 0
-    assert repulsion.evaluations_before_check(None) == 0
-    with repulsion.frozen_plan(1):
-        found = repulsion(y, scales)
-    np.testing.assert_allclose(found[0], expected[0], rtol=1e-3, atol=1e-3)
-    np.testing.assert_allclose(found[1], expected[1], rtol=1e-4)
-    assert repulsion.stayed_within_grid()
-    assert repulsion.evaluations_before_check(7) == left - 1
-    with repulsion.frozen_plan(2):
-        repulsion(20.0 * y, scales)
-        repulsion(y, scales)  # back in time, but too late
-    assert not repulsion.stayed_within_grid()
