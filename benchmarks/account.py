@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from sklearn.decomposition import PCA
 
-from dtsne.affinity._sigmas import find_sigmas
+from dtsne.affinity._affinities import find_sigmas
 from dtsne.datasets import load
 from dtsne.neighbors._exact import nearest_neighbors
 from dtsne.report._bootstrap import interval, resampled_spreads

@@ -14,7 +14,7 @@ import numpy as np
 
 from dtsne import Config, embed
 from dtsne._config import SCALED, CalibrationPlan
-from dtsne.affinity._sigmas import find_sigmas
+from dtsne.affinity._affinities import find_sigmas
 from dtsne.neighbors._exact import nearest_neighbors
 from dtsne.quality import evaluate
 from quality import MEASURES, SYNTHETIC, prepared

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from dtsne import DTSNE
-from dtsne.affinity._sigmas import find_sigmas
-from dtsne.affinity._sparse import sparse_affinities
+from dtsne.affinity._affinities import find_sigmas, sparse_affinities
 from dtsne.forces._engine import CpuEngine
 from dtsne.forces._exact import exact_repulsion
 from dtsne.forces.fft._repulsion import FftRepulsion

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dtsne.data._pca import principal_components
+from dtsne.data._points import principal_components
 from dtsne.datasets import load
 
 if TYPE_CHECKING:

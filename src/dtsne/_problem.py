@@ -102,7 +102,7 @@ def state_problem(
     progress.begin("affinities")
     order = None
     if dense:
-        gaussians = gaussians_of_all(data.squared_distances(threads), perplexity, threads)  # type: ignore[arg-type]
+        gaussians = gaussians_of_all(data.squared_distances(threads), perplexity, threads)
     else:
         if device is None:  # the cache of a GPU holds the positions of a million points
             order, indices, distances = to_internal_order(indices, distances)

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ways import all_ways
 
-from dtsne.affinity import _sigmas, _sparse
+from dtsne.affinity import _affinities
+from dtsne.affinity._affinities import find_sigmas
 from dtsne.affinity._base import gaussians_of_all, gaussians_of_neighbors
-from dtsne.affinity._sigmas import find_sigmas
 from dtsne.data._distances import pairwise_squared_distances
 from dtsne.neighbors._exact import nearest_neighbors
 from dtsne.runtime._threads import ONE_THREAD, Threads
@@ -110,7 +110,7 @@ def test_graph_has_the_same_bits_by_all_implementations(way, n, k, copies, seed)
     with implementation(way) as by:
         found = by.symmetric_graph(*arrays)
     dtypes = (np.int64, np.int32, np.float32)
-    for one, other, dtype in zip(found, _sparse.symmetric_graph(*arrays), dtypes, strict=True):
+    for one, other, dtype in zip(found, _affinities.symmetric_graph(*arrays), dtypes, strict=True):
         assert one.dtype == other.dtype == dtype
         np.testing.assert_array_equal(one, other)
 
@@ -124,7 +124,7 @@ def test_sparse_affinities_are_the_same_by_all_implementations(way, max_entries,
     indices, squared = lists(60, 9)
     squared[5] *= 1e4  # all of whose exponentials would be 0 without the shift
     sigmas = np.random.default_rng(1).uniform(0.3, 2, size=60)
-    expected = _sparse.sparse_affinities(indices, squared, sigmas)
+    expected = _affinities.sparse_affinities(indices, squared, sigmas)
     with implementation(way) as by:
         found = by.sparse_affinities(indices, squared, sigmas)
         exact = by.sparse_affinities(indices, squared.astype(np.float64), sigmas, np.float64)
@@ -135,7 +135,7 @@ def test_sparse_affinities_are_the_same_by_all_implementations(way, max_entries,
     np.testing.assert_allclose(P.data, expected_P.data, rtol=1e-6)
     np.testing.assert_array_equal(P.toarray(), P.toarray().T)
     assert P.sum() == pytest.approx(1, rel=1e-5)
-    double = _sparse.sparse_affinities(indices, squared.astype(np.float64), sigmas, np.float64)
+    double = _affinities.sparse_affinities(indices, squared.astype(np.float64), sigmas, np.float64)
     # The exponential of numba ends at e^−700.
     np.testing.assert_allclose(exact.as_matrix().data, double.values, rtol=1e-11, atol=1e-300)
 
@@ -148,7 +148,7 @@ def test_dense_affinities_are_the_same_by_all_implementations(way, rng, max_entr
         monkeypatch.setattr("dtsne.affinity._sparse_torch._MAX_ENTRIES", max_entries)
     squared = pairwise_squared_distances(rng.normal(size=(40, 3)) * np.repeat([1, 9], 20)[:, None])
     sigmas = rng.uniform(0.5, 3, size=40)
-    expected = _sigmas.dense_affinities(squared, sigmas, np.float64)
+    expected = _affinities.dense_affinities(squared, sigmas, np.float64)
     with implementation(way) as by:
         found = by.dense_affinities(squared, sigmas, np.float64)
         # The exponential of numba ends at e^−700.

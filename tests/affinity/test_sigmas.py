@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ways import all_ways
 
-from dtsne.affinity._base import floor_sigmas
-from dtsne.affinity._sigmas import _exp, find_sigmas
+from dtsne.affinity._affinities import _exp, find_sigmas
+from dtsne.affinity._base import gaussians_of_neighbors
 from dtsne.data._distances import pairwise_squared_distances
-from dtsne.runtime._threads import Threads
+from dtsne.runtime._threads import ONE_THREAD, Threads
 
 
 def perplexity_of(squared: np.ndarray, sigma: float) -> float:
@@ -99,9 +99,10 @@ def test_points_with_too_many_duplicates_get_the_floor():
     sigmas = find_sigmas(squared, 10)
     assert sigmas[0] == 0
     assert sigmas[1] > 0
-    floored = floor_sigmas(sigmas, sigmas[1])
-    assert 0 < floored[0] < 0.1 * floored[1]
-    assert floored[1] == sigmas[1]
+    gaussians = gaussians_of_neighbors(np.sqrt(squared), 10, ONE_THREAD)
+    assert 0 < gaussians.sigmas[0] < 0.1 * gaussians.sigmas[1]
+    assert gaussians.sigmas[1] == pytest.approx(sigmas[1], rel=1e-6)
+    np.testing.assert_array_equal(gaussians.is_clipped, [True, False])
 
 
 @given(st.floats(-700, 0))

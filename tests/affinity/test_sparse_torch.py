@@ -7,7 +7,7 @@ from gpu_ways import DEVICE, kernels, torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dtsne.affinity import _sparse, _sparse_torch
+from dtsne.affinity import _affinities, _sparse_torch
 from dtsne.affinity._sparse_torch import PROGRAMS_PER_PROCESSOR, cut_rows, peak_bytes, rows_at_once
 from dtsne.neighbors._exact import nearest_neighbors
 
@@ -40,7 +40,7 @@ def test_graph_by_ranges_is_that_of_the_cpu_to_the_last_bit(n, k, copies, seed, 
     found = _sparse_torch.symmetric_graph(*as_tensors(indices, squared), max_sorted=max_sorted)
     for tensor, array, dtype in zip(
         found,
-        _sparse.symmetric_graph(indices, squared),
+        _affinities.symmetric_graph(indices, squared),
         [torch.int64, torch.int32, torch.float32],
         strict=True,
     ):

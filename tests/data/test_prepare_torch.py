@@ -15,8 +15,11 @@ from dtsne.optimize._checkpoint import identity_of
 from dtsne.runtime._arrays import is_on_device, output_format
 
 torch = pytest.importorskip("torch")
-from dtsne.data._pca_torch import principal_components  # noqa: E402
-from dtsne.data._points_torch import DevicePoints, HostData  # noqa: E402
+from dtsne.data._points_torch import (  # noqa: E402
+    DevicePoints,
+    HostData,
+    principal_components,
+)
 from dtsne.data._prepare import prepare  # noqa: E402
 
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from ways import all_ways, device_for
 
 from dtsne._config import SCALED
-from dtsne.affinity._sigmas import dense_affinities, find_sigmas
-from dtsne.affinity._sparse import sparse_affinities
+from dtsne.affinity._affinities import dense_affinities, find_sigmas, sparse_affinities
 from dtsne.data._distances import pairwise_squared_distances
 from dtsne.forces._engine import CpuEngine
 from dtsne.forces._step import Motion, StepSettings

@@ -196,7 +196,7 @@ def test_path_as_text_of_any_name(two_clusters, tmp_path):
 
 def test_descent_goes_on_from_any_checkpoint(two_clusters):
     """Whatever the state holds is all that the descent goes on from."""
-    from dtsne.affinity._sigmas import dense_affinities, find_sigmas
+    from dtsne.affinity._affinities import dense_affinities, find_sigmas
     from dtsne.data._distances import pairwise_squared_distances
 
     squared = pairwise_squared_distances(two_clusters)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from ways import device_for
 
-from dtsne.affinity import _sigmas, _sparse
+from dtsne.affinity import _affinities
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +23,7 @@ class Implementation:
 
     def find_sigmas(self, squared: Any, perplexity: float, **options: Any) -> Any:
         if self.device is None:
-            return _sigmas.find_sigmas(squared, perplexity, **options)
+            return _affinities.find_sigmas(squared, perplexity, **options)
         from dtsne.affinity import _sigmas_torch
 
         found = _sigmas_torch.find_sigmas(self._tensor(squared), perplexity, **options)
@@ -32,7 +32,7 @@ class Implementation:
 
     def dense_affinities(self, squared: Any, sigmas: Any, dtype: type = np.float32) -> Any:
         if self.device is None:
-            return _sigmas.dense_affinities(squared, sigmas, dtype)
+            return _affinities.dense_affinities(squared, sigmas, dtype)
         from dtsne.affinity import _sparse_torch
 
         arrays = (self._tensor(array) for array in (squared, sigmas))
@@ -42,7 +42,7 @@ class Implementation:
         self, indices: Any, squared: Any, sigmas: Any, dtype: type = np.float32
     ) -> Any:
         if self.device is None:
-            return _sparse.sparse_affinities(indices, squared, sigmas, dtype)
+            return _affinities.sparse_affinities(indices, squared, sigmas, dtype)
         from dtsne.affinity import _sparse_torch
 
         arrays = (self._tensor(array) for array in (indices, squared, sigmas))
@@ -50,7 +50,7 @@ class Implementation:
 
     def symmetric_graph(self, indices: Any, squared: Any) -> list[Any]:
         if self.device is None:
-            return list(_sparse.symmetric_graph(indices, squared))
+            return list(_affinities.symmetric_graph(indices, squared))
         from dtsne.affinity import _sparse_torch
 
         found = _sparse_torch.symmetric_graph(self._tensor(indices), self._tensor(squared))

@@ -21,9 +21,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Generic, TypeAlias
 
 import numpy as np
-from array_api_compat import array_namespace
 
-from dtsne.runtime._arrays import clip_min, is_torch, median, to_host
+from dtsne.runtime._arrays import to_host
 from dtsne.runtime._typing import Array
 
 if TYPE_CHECKING:
@@ -108,65 +107,66 @@ class Gaussians:
     sigmas: FloatArray
     unit: float
     is_clipped: BoolArray
-    squared: FloatArray
+    squared: AnyArray
     length: float
 
     def affinities(self, indices: IntArray | None, threads: Threads) -> Affinities:
         """Return P over neighbours, whose indices are those of the distances; None for all."""
         sigmas = self.sigmas / self.length
-        if is_torch(self.squared):
-            on_device = import_module("dtsne.affinity._sparse_torch")
+        if isinstance(self.squared, np.ndarray):
+            from dtsne.affinity import _affinities as on_host
+
             if indices is None:
-                dense: Affinities = on_device.dense_affinities(self.squared, sigmas)
-                return dense
-            sparse: Affinities = on_device.sparse_affinities(indices, self.squared, sigmas)
-            return sparse
+                return on_host.dense_affinities(self.squared, sigmas, threads=threads)
+            return on_host.sparse_affinities(indices, self.squared, sigmas, threads=threads)
+        on_device = import_module("dtsne.affinity._sparse_torch")
+        P: Affinities
         if indices is None:
-            from dtsne.affinity._sigmas import dense_affinities
-
-            return dense_affinities(self.squared, sigmas, threads=threads)
-        from dtsne.affinity._sparse import sparse_affinities
-
-        return sparse_affinities(indices, self.squared, sigmas, threads=threads)
+            P = on_device.dense_affinities(self.squared, sigmas)
+        else:
+            P = on_device.sparse_affinities(indices, self.squared, sigmas)
+        return P
 
 
-def gaussians_of_all(squared: FloatArray, perplexity: float, threads: Threads) -> Gaussians:
+def gaussians_of_all(squared: AnyArray, perplexity: float, threads: Threads) -> Gaussians:
     """Find the Gaussians over all other points, from n × n squared distances."""
     return _gaussians(squared, 1.0, perplexity, threads, skip_diagonal=True)
 
 
-def gaussians_of_neighbors(distances: FloatArray, perplexity: float, threads: Threads) -> Gaussians:
+def gaussians_of_neighbors(distances: AnyArray, perplexity: float, threads: Threads) -> Gaussians:
     """Find the Gaussians over neighbours, from distances of shape (n, k), from near to far."""
-    xp = array_namespace(distances)
     # Squares of float32 in a unit of their own: in that of the data they may be too small.
-    length = float(median(distances[:, -1]))
-    squared = xp.square(xp.astype(distances / length, xp.float32, copy=False))
-    return _gaussians(squared, length, perplexity, threads, skip_diagonal=False)
+    length = float(np.median(_on_host(distances[:, -1])))
+    ratios = distances / length
+    if isinstance(ratios, np.ndarray):
+        ratios = ratios.astype(np.float32)
+    return _gaussians(ratios**2, length, perplexity, threads, skip_diagonal=False)
 
 
 def _gaussians(
-    squared: FloatArray, length: float, perplexity: float, threads: Threads, *, skip_diagonal: bool
+    squared: AnyArray, length: float, perplexity: float, threads: Threads, *, skip_diagonal: bool
 ) -> Gaussians:
-    if is_torch(squared):
-        on_device = import_module("dtsne.affinity._sigmas_torch")
-        found = on_device.find_sigmas(squared, perplexity, skip_diagonal=skip_diagonal)
-    else:
-        from dtsne.affinity._sigmas import find_sigmas
+    if isinstance(squared, np.ndarray):
+        from dtsne.affinity._affinities import find_sigmas
 
         found = find_sigmas(squared, perplexity, skip_diagonal=skip_diagonal, threads=threads)
+    else:
+        on_device = import_module("dtsne.affinity._sigmas_torch")
+        found = on_device.find_sigmas(squared, perplexity, skip_diagonal=skip_diagonal)
     found = length * found
-    unit = float(median(found[found > 0]))
-    sigmas = floor_sigmas(found, unit)
-    return Gaussians(sigmas, unit, to_host(sigmas > found), squared, length)
+    host = _on_host(found)
+    unit = float(np.median(host[host > 0]))
+    smallest = _SIGMA_FLOOR * unit
+    sigmas = found.clip(min=smallest)
+    return Gaussians(sigmas, unit, host < smallest, squared, length)
 
 
-def floor_sigmas(sigmas: Array, typical: float) -> Array:
-    """Clip the σ of near-duplicates to a small share of that of a typical point."""
-    return clip_min(sigmas, _SIGMA_FLOOR * typical)
+def _on_host(values: AnyArray) -> FloatArray:
+    return values if isinstance(values, np.ndarray) else to_host(values)
 
 
 def _sum_p_log_p(values: AnyArray) -> float:
-    if is_torch(values):
+    if not isinstance(values, np.ndarray):
         from dtsne.affinity._sparse_torch import sum_p_log_p
 
         return sum_p_log_p(values)

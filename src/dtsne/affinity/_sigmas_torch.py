@@ -1,4 +1,4 @@
-"""σ of every point on a device; the twin of :mod:`dtsne.affinity._sigmas`.
+"""σ of every point on a device; the twin of :mod:`dtsne.affinity._affinities`.
 
 The search is the one of the CPU, step by step and in float64: the rows are few enough that a device
 does it in a millisecond, and the two find the same σ.
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from dtsne.affinity._sigmas import ENTROPY_TOLERANCE, MAX_SEARCH_STEPS
+from dtsne.affinity._affinities import ENTROPY_TOLERANCE, MAX_SEARCH_STEPS
 from dtsne.runtime._triton import dispatch
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def _fits_registers(squared: Tensor, *_: object, **__: object) -> bool:
 
 @dispatch("_sigmas_triton", when=_fits_registers)
 def find_sigmas(squared: Tensor, perplexity: float, *, skip_diagonal: bool = False) -> Tensor:
-    """See :func:`dtsne.affinity._sigmas.find_sigmas`."""
+    """See :func:`dtsne.affinity._affinities.find_sigmas`."""
     n, k = squared.shape
     wanted = math.log(perplexity)
     n_rows = max(1, _MAX_ENTRIES // k)

@@ -11,7 +11,7 @@ import torch
 import triton
 import triton.language as tl
 
-from dtsne.affinity._sigmas import ENTROPY_TOLERANCE, MAX_SEARCH_STEPS
+from dtsne.affinity._affinities import ENTROPY_TOLERANCE, MAX_SEARCH_STEPS
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -23,7 +23,7 @@ _MAX_WARPS = 16
 
 
 def find_sigmas(squared: Tensor, perplexity: float, *, skip_diagonal: bool = False) -> Tensor:
-    """See :func:`dtsne.affinity._sigmas.find_sigmas`."""
+    """See :func:`dtsne.affinity._affinities.find_sigmas`."""
     n, k = squared.shape
     sigmas = torch.empty(n, dtype=torch.float64, device=squared.device)
     # By a pointer, as Triton passes plain numbers in float32.
@@ -45,15 +45,9 @@ def find_sigmas(squared: Tensor, perplexity: float, *, skip_diagonal: bool = Fal
 
 @triton.jit
 def _search_sigmas(
-    squared,
-    wanted_entropy,
-    sigmas,
-    k,
-    SKIP_DIAGONAL: tl.constexpr,
-    WIDTH: tl.constexpr,
-    TOLERANCE: tl.constexpr,
-    MAX_STEPS: tl.constexpr,
-):
+    squared, wanted_entropy, sigmas, k, SKIP_DIAGONAL: tl.constexpr, WIDTH: tl.constexpr,
+    TOLERANCE: tl.constexpr, MAX_STEPS: tl.constexpr,
+):  # fmt: skip
     i = tl.program_id(0).to(tl.int64)
     wanted = tl.load(wanted_entropy)
     places = tl.arange(0, WIDTH)

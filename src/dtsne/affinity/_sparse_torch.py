@@ -115,7 +115,7 @@ def _dense_exponents(squared: Tensor, sigmas: Tensor, rows: slice, first: int) -
 def sparse_affinities(
     indices: Tensor, squared: Tensor, sigmas: Tensor, dtype: torch.dtype = torch.float32
 ) -> SparseAffinities:
-    """See :func:`dtsne.affinity._sparse.sparse_affinities`."""
+    """See :func:`dtsne.affinity._affinities.sparse_affinities`."""
     affinities = SparseAffinities(*symmetric_graph(indices, squared.to(dtype)))
     put_affinities(affinities, sigmas.double())
     return affinities

@@ -44,19 +44,9 @@ def union(
     columns = torch.empty(n_entries, dtype=torch.int32, device=indices.device)
     merged = torch.empty(n_entries, dtype=squared.dtype, device=indices.device)
     _fill_union[(m,)](
-        own,
-        own_squared,
-        starts,
-        sources,
-        from_sources,
-        ends,
-        lengths,
-        columns,
-        merged,
-        k,
-        WIDTH=_MERGED_AT_ONCE,
-        num_warps=1,
-    )
+        own, own_squared, starts, sources, from_sources, ends, lengths, columns, merged, k,
+        WIDTH=_MERGED_AT_ONCE, num_warps=1,
+    )  # fmt: skip
     return lengths, columns, merged
 
 
@@ -121,18 +111,9 @@ def _count_union(own, starts, sources, lengths, k, WIDTH: tl.constexpr):
 
 @triton.jit(do_not_specialize=["k"])
 def _fill_union(
-    own,
-    own_squared,
-    starts,
-    sources,
-    from_sources,
-    ends,
-    lengths,
-    columns,
-    merged,
-    k,
+    own, own_squared, starts, sources, from_sources, ends, lengths, columns, merged, k,
     WIDTH: tl.constexpr,
-):
+):  # fmt: skip
     i = tl.program_id(0).to(tl.int64)
     start = tl.load(starts + i)
     n_sources = (tl.load(starts + i + 1) - start).to(tl.int32)
@@ -172,26 +153,13 @@ def put_affinities(affinities: SparseAffinities, sigmas: Tensor) -> None:
     n = len(sigmas)
     shifts, norms = torch.empty_like(sigmas), torch.empty_like(sigmas)
     _normalise[(n,)](
-        affinities.row_starts,
-        affinities.columns,
-        affinities.values,
-        sigmas,
-        shifts,
-        norms,
-        WIDTH=_ENTRIES_AT_ONCE,
-        num_warps=_WARPS,
-    )
+        affinities.row_starts, affinities.columns, affinities.values, sigmas, shifts, norms,
+        WIDTH=_ENTRIES_AT_ONCE, num_warps=_WARPS,
+    )  # fmt: skip
     _squares_to_affinities[(n,)](
-        affinities.row_starts,
-        affinities.columns,
-        affinities.values,
-        sigmas,
-        shifts,
-        norms,
-        n,
-        WIDTH=_ENTRIES_AT_ONCE,
-        num_warps=_WARPS,
-    )
+        affinities.row_starts, affinities.columns, affinities.values, sigmas, shifts, norms, n,
+        WIDTH=_ENTRIES_AT_ONCE, num_warps=_WARPS,
+    )  # fmt: skip
 
 
 @triton.jit

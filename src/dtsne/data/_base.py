@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -48,9 +48,15 @@ class Data(ABC):
     ----------
     unit : float
         A distance of 1 here, in the unit of the user.
+    device : torch.device or None
+        Where the map is made; None for numpy.
+    has_all_distances : bool
+        Whether `squared_distances` can be asked for.
     """
 
     unit: float = field(kw_only=True)
+    device: ClassVar[torch.device | None] = None
+    has_all_distances: ClassVar[bool] = True
 
     @abstractmethod
     def __len__(self) -> int:
@@ -62,19 +68,9 @@ class Data(ABC):
         """Numbers that a point comes with; None where these are its distances to all others."""
 
     @property
-    def has_all_distances(self) -> bool:
-        """Whether `squared_distances` can be asked for."""
-        return True
-
-    @property
     def max_neighbors(self) -> int:
         """The most neighbours that can be asked for of every point."""
         return len(self) - 1
-
-    @property
-    def device(self) -> torch.device | None:
-        """Where the map is made; None for numpy."""
-        return None
 
     def to_host(self) -> Data:
         """Return the same data for numpy."""

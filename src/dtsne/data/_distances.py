@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from dtsne.data._base import Data, group_equal_rows
-from dtsne.data._pca import with_fixed_signs
 from dtsne.runtime._arrays import to_host
 from dtsne.runtime._jit import compiled
 from dtsne.runtime._threads import ONE_THREAD
@@ -164,6 +163,29 @@ def joined(parts: list[tuple[IntArray, FloatArray]]) -> tuple[IntArray, FloatArr
     """Join the neighbours of rows that were searched for in parts."""
     indices, distances = zip(*parts, strict=True)
     return np.concatenate(indices), np.concatenate(distances)
+
+
+def scale_to_distances(
+    coordinates: FloatArray, rows: IntArray, others: IntArray, distances: FloatArray
+) -> float:
+    """Return the factor that gives the pairs of some rows the distances that they should have.
+
+    It is the median over the pairs, rounded to less than one percent: no initialisation needs more,
+    and distances that are those of the coordinates, in whatever unit, leave every digit as it is.
+    """
+    euclidean = np.sqrt(((coordinates[rows] - coordinates[others]) ** 2).sum(axis=1))
+    both = (euclidean > 0) & (distances > 0)
+    if not both.any():
+        return 1.0
+    ratio = np.median(distances[both] / euclidean[both])
+    return float(2.0 ** np.round(np.log2(ratio), 2))
+
+
+def with_fixed_signs(axes: FloatArray) -> FloatArray:
+    """Make the entry of largest size of each axis positive: eigenvectors come with either sign."""
+    largest = axes[np.abs(axes).argmax(axis=0), np.arange(axes.shape[1])]
+    fixed: FloatArray = axes * np.where(largest < 0, -1.0, 1.0)
+    return fixed
 
 
 def pairwise_squared_distances(X: FloatArray, threads: Threads = ONE_THREAD) -> FloatArray:

@@ -9,8 +9,8 @@ import numpy as np
 
 from dtsne._config import OTHER_METRICS
 from dtsne.data._base import all_rows_equal, group_equal_rows, sample_rows
-from dtsne.data._distances import PairwiseData
-from dtsne.data._pca import principal_components, scale_to_distances
+from dtsne.data._distances import PairwiseData, scale_to_distances
+from dtsne.data._points import principal_components
 from dtsne.runtime._errors import DataError, setting
 
 if TYPE_CHECKING:

@@ -9,11 +9,13 @@ import numpy as np
 
 from dtsne.data._base import Data, group_equal_rows
 from dtsne.data._distances import pairwise_squared_distances
-from dtsne.data._pca import principal_components
 
 if TYPE_CHECKING:
     from dtsne.runtime._threads import Threads
     from dtsne.runtime._typing import FloatArray, IntArray
+
+# Up to this many features the principal components come from the covariance matrix, exactly.
+MAX_EXACT_FEATURES = 2000
 
 
 @dataclass(frozen=True)
@@ -50,3 +52,15 @@ class Points(Data):
     def principal_axes(self, n_axes: int, _threads: Threads, /) -> FloatArray:
         """See :class:`Data`."""
         return principal_components(self.coordinates, n_axes)
+
+
+def principal_components(points: FloatArray, n_components: int) -> FloatArray:
+    """Return the first principal components, at most as many as the data has."""
+    from sklearn.decomposition import PCA
+
+    n, d = points.shape
+    n_components = min(n_components, n - 1, d)
+    # The randomised solver has a seed of its own: the reduction is not what random_state is for.
+    solver = "covariance_eigh" if d <= MAX_EXACT_FEATURES else "randomized"
+    pca = PCA(n_components, svd_solver=solver, iterated_power=7, random_state=0)
+    return np.asarray(pca.fit_transform(points), np.float64)

@@ -5,17 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
 import torch
 from torch.utils.dlpack import from_dlpack
 
 from dtsne.data._base import Data, group_equal_rows
-from dtsne.data._pca_torch import principal_components
-from dtsne.data._points import Points
+from dtsne.data._distances import with_fixed_signs
+from dtsne.data._points import MAX_EXACT_FEATURES, Points
 from dtsne.runtime._devices import free_memory
 from dtsne.runtime._errors import DataError, DataTypeError
 from dtsne.runtime._memory import shortage
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from torch import Tensor
 
     from dtsne.runtime._threads import Threads
@@ -23,6 +26,10 @@ if TYPE_CHECKING:
 
 # Of X, held at once while it is brought into its unit and around its mean.
 _N_COPIES = 3
+# Numbers that are brought to float64 at once: half a gigabyte.
+_MAX_DOUBLES = 2**26
+# Directions beyond those wanted, and times that the covariance is applied to them, as on the CPU.
+_SPARE, _N_ROUNDS = 10, 7
 
 
 @dataclass(frozen=True)
@@ -40,7 +47,7 @@ class DevicePoints(Data):
         return int(self.coordinates.shape[1])
 
     @property
-    def device(self) -> torch.device:
+    def device(self) -> torch.device:  # type: ignore[override]
         """Where the points are."""
         return self.coordinates.device
 
@@ -84,7 +91,7 @@ class HostData(Data):
         return len(self.data)
 
     @property
-    def has_all_distances(self) -> bool:
+    def has_all_distances(self) -> bool:  # type: ignore[override]
         """See :class:`Data`."""
         return self.data.has_all_distances
 
@@ -99,7 +106,7 @@ class HostData(Data):
         return self.data.max_neighbors
 
     @property
-    def device(self) -> torch.device:
+    def device(self) -> torch.device:  # type: ignore[override]
         """Where the map is made."""
         return self.map_device
 
@@ -194,3 +201,55 @@ def check_tensor(X: object, min_points: int) -> Tensor:
             in_python="sklearn.impute.SimpleImputer",
         )
     return tensor
+
+
+def principal_components(points: Tensor, n_components: int) -> Tensor:
+    """Return the first principal components, at most as many as the data has, in float32.
+
+    The twin of :func:`dtsne.data._points.principal_components`. Everything is in float64, a part of
+    the points at a time, as products in float32 may be rounded to three digits by a setting of the
+    whole process.
+    """
+    n, d = points.shape
+    n_components = min(n_components, n - 1, d)
+    mean = points.mean(dim=0, dtype=torch.float64)
+    if d <= MAX_EXACT_FEATURES:
+        axes = _eigenvectors(_covariance_times(points, mean, None), n_components)
+    else:
+        axes = _leading_axes(points, mean, n_components)
+    axes = torch.as_tensor(with_fixed_signs(axes.cpu().numpy()), device=points.device)
+    components = [centred @ axes for centred in _centred(points, mean)]
+    return torch.cat(components).float().contiguous()
+
+
+def _leading_axes(points: Tensor, mean: Tensor, n_components: int) -> Tensor:
+    """Return about the same without the covariance matrix, by iterations in a random subspace."""
+    n, d = points.shape
+    n_directions = min(n_components + _SPARE, n, d)
+    # Random, but the same for everybody: the reduction is not what random_state is for.
+    directions = torch.as_tensor(np.random.default_rng(0).normal(size=(d, n_directions)))
+    basis = directions.to(points.device)
+    for _ in range(_N_ROUNDS):
+        basis = torch.linalg.qr(_covariance_times(points, mean, basis)).Q
+    within = _eigenvectors(basis.T @ _covariance_times(points, mean, basis), n_components)
+    return basis @ within
+
+
+def _covariance_times(points: Tensor, mean: Tensor, matrix: Tensor | None) -> Tensor:
+    """Return the product with the covariance matrix, or, without a matrix, that itself."""
+    total: Tensor | float = 0.0
+    for centred in _centred(points, mean):
+        total = total + centred.T @ (centred if matrix is None else centred @ matrix)
+    assert isinstance(total, torch.Tensor)
+    return total
+
+
+def _centred(points: Tensor, mean: Tensor) -> Iterator[Tensor]:
+    for part in torch.split(points, max(1, _MAX_DOUBLES // points.shape[1])):
+        yield part.double() - mean
+
+
+def _eigenvectors(matrix: Tensor, count: int) -> Tensor:
+    """Return those of the largest eigenvalues, which the CPU finds sooner: the matrix is small."""
+    vectors = np.linalg.eigh(matrix.cpu().numpy())[1][:, ::-1][:, :count]
+    return torch.as_tensor(vectors.copy(), device=matrix.device)

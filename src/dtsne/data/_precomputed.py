@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from dtsne._config import NEIGHBORS_PER_PERPLEXITY
 from dtsne.data._base import Data, sample_rows
-from dtsne.data._pca import scale_to_distances
+from dtsne.data._distances import scale_to_distances
 from dtsne.runtime._errors import DataError, DataTypeError, setting
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ class PrecomputedNeighbors(Data):
     graph: csr_array
     points: Callable[[], Points] | None = None
     points_have_metric: bool = True
+    has_all_distances: ClassVar[bool] = False
 
     def __len__(self) -> int:
         return int(self.graph.shape[0])
@@ -53,11 +54,6 @@ class PrecomputedNeighbors(Data):
     def n_dimensions(self) -> int:
         """Numbers for each point, of which an index is half a one."""
         return int(1.5 * self.graph.nnz / len(self))
-
-    @property
-    def has_all_distances(self) -> bool:
-        """Whether they are known: only those of neighbours are."""
-        return False
 
     @property
     def max_neighbors(self) -> int:

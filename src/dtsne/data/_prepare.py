@@ -13,8 +13,7 @@ from dtsne._config import EUCLIDEAN_METRICS
 from dtsne.data._base import all_rows_equal
 from dtsne.data._distances import Distances
 from dtsne.data._metrics import METRICS, metric_points
-from dtsne.data._pca import principal_components
-from dtsne.data._points import Points
+from dtsne.data._points import Points, principal_components
 from dtsne.data._precomputed import PrecomputedNeighbors, graph_of
 from dtsne.runtime._arrays import to_host
 from dtsne.runtime._errors import DataError, setting
