@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from gpu_ways import DEVICE, torch
 
-from dtsne.neighbors import _batches_torch, _ivf_torch, _keys_torch, _search_torch
+from dtsne.neighbors import _batches_torch, _ivf_torch, _search_torch
 from dtsne.neighbors._exact import nearest_neighbors
 from dtsne.neighbors._search_torch import nearest, peak_bytes
 from dtsne.runtime._errors import ParameterError
@@ -21,7 +21,7 @@ def by_torch_sort(lists, batch, keys, indices, distances):
     """Stand in for a kernel that the interpreter takes a second a row for."""
     rows = lists.order[batch.first : batch.first + batch.n_rows].long()
     nearest_keys = keys.sort(dim=1).values[:, : indices.shape[1]]
-    indices[rows], distances[rows] = _keys_torch.unpack(nearest_keys)
+    indices[rows], distances[rows] = _ivf_torch.unpack(nearest_keys)
 
 
 @pytest.fixture(name="kernels")

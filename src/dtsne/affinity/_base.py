@@ -136,7 +136,8 @@ def gaussians_of_all(squared: AnyArray, perplexity: float, threads: Threads) -> 
 def gaussians_of_neighbors(distances: AnyArray, perplexity: float, threads: Threads) -> Gaussians:
     """Find the Gaussians over neighbours, from distances of shape (n, k), from near to far."""
     # Squares of float32 in a unit of their own: in that of the data they may be too small.
-    length = float(np.median(_on_host(distances[:, -1])))
+    farthest = distances[:, -1]
+    length = float(np.median(farthest if isinstance(farthest, np.ndarray) else to_host(farthest)))
     ratios = distances / length
     if isinstance(ratios, np.ndarray):
         ratios = ratios.astype(np.float32)
@@ -154,15 +155,11 @@ def _gaussians(
         on_device = import_module("dtsne.affinity._sigmas_torch")
         found = on_device.find_sigmas(squared, perplexity, skip_diagonal=skip_diagonal)
     found = length * found
-    host = _on_host(found)
+    host = found if isinstance(found, np.ndarray) else to_host(found)
     unit = float(np.median(host[host > 0]))
     smallest = _SIGMA_FLOOR * unit
     sigmas = found.clip(min=smallest)
     return Gaussians(sigmas, unit, host < smallest, squared, length)
-
-
-def _on_host(values: AnyArray) -> FloatArray:
-    return values if isinstance(values, np.ndarray) else to_host(values)
 
 
 def _sum_p_log_p(values: AnyArray) -> float:

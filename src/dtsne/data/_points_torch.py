@@ -13,7 +13,7 @@ from dtsne.data._base import Data, group_equal_rows
 from dtsne.data._distances import with_fixed_signs
 from dtsne.data._points import MAX_EXACT_FEATURES, Points
 from dtsne.runtime._devices import free_memory
-from dtsne.runtime._errors import DataError, DataTypeError
+from dtsne.runtime._errors import DataError, DataTypeError, setting
 from dtsne.runtime._memory import shortage
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ def to_device(X: FloatArray | Tensor, device: torch.device) -> Tensor:
             n_bytes,
             free,
             f"X of shape {tuple(X.shape)} on {device}",
-            "give float32, reduce it first (sklearn.decomposition.PCA(50)), or use device='cpu'",
+            f"pass float32, reduce it first, or use {setting('device', 'cpu')}",
         )
     tensor = torch.as_tensor(X, device=device)
     return tensor if tensor.dtype == torch.float64 else tensor.float()

@@ -39,7 +39,7 @@ class PrecomputedNeighbors(Data):
     points : callable or None
         Computes the coordinates, when they are asked for.
     points_have_metric : bool
-        Whether the distances are those of the coordinates, or these are for a start alone.
+        Whether the distances are those of the coordinates; else they are for the initialisation.
     """
 
     graph: csr_array

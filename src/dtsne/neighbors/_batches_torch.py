@@ -23,7 +23,7 @@ _ROWS_OF_ONE, _ROWS_OF_MANY = 128, 64
 # Columns of a tile, which are so many bits.
 COLUMNS = 128
 _WORD = 32
-# A row of the sample has to fit into the registers of one program, 64 of each of 256 threads.
+# A row of the sample must fit into the registers of one program, 64 of each of 256 threads.
 _MAX_SAMPLED = 2**14
 # Keys that one program sorts.
 MAX_KEPT, _MIN_KEPT = 2**12, 2**8

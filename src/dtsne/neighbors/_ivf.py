@@ -316,7 +316,7 @@ def _smallest(values, guess, n_wanted):  # type: ignore[no-untyped-def]
         else:
             high, n_within = middle, count
     surely, perhaps = within[inner <= low], within[(inner > low) & (inner <= high)]
-    # Still too many are equal, as copies are: any of them, here the first, will do.
+    # Still too many are equal, as duplicates are: any of them, here the first, will do.
     return np.concatenate((surely, perhaps[:most]))
 
 

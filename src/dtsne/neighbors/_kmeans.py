@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from dtsne.runtime._threads import Threads
     from dtsne.runtime._typing import FloatArray, IntArray
 
-# k-means only has to be good enough for the cells to be compact: more points or rounds than these
-# gave the same recall for the same work.
+# Cells need only be compact: more points or rounds than these gave the same recall for the same
+# work.
 _POINTS_PER_CENTRE, _N_ROUNDS = 32, 5
 # Products of points and centres that are computed at once; they should stay in the cache.
 _MAX_PRODUCTS = 2**19

@@ -23,16 +23,20 @@ from dtsne.data._points_torch import DevicePoints
 from dtsne.neighbors._base import RECALL, HostNeighbors, NeighborIndex, Neighbors, check_number
 from dtsne.neighbors._batches_torch import MAX_KEPT, capacity_for
 from dtsne.neighbors._ivf_torch import (
+    NO_KEY,
     cells_to_visit,
     divide,
+    keys_of,
     nearest_cells,
+    nearest_of_all,
     number_to_train,
     one_cell,
     padded,
     padded_width,
     spread_out,
+    surely_nearest,
+    unpack,
 )
-from dtsne.neighbors._keys_torch import NO_KEY, keys_of, nearest_of_all, surely_nearest, unpack
 from dtsne.neighbors._recall import share_found
 from dtsne.runtime._devices import free_memory, on_its_device, working_on
 from dtsne.runtime._triton import dispatch

@@ -14,7 +14,7 @@ bits are .6 GB, the sample 1.2 GB. Each row of a step is the work of one program
 no order in which results come, and nothing that depends on it.
 
 Rows with too few or too many points within their bound (less than one in a thousand, and rows with
-many copies at the same distance) are told to the caller.
+many duplicates at the same distance) are returned as not sure.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ import triton
 import triton.language as tl
 
 from dtsne.neighbors._batches_torch import COLUMNS, N_FIELDS, batches, capacity_for
-from dtsne.neighbors._keys_torch import surely_nearest
+from dtsne.neighbors._ivf_torch import surely_nearest
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -66,7 +66,7 @@ def search(
         _write_nearest(lists, batch, keys, indices, distances)
         own = lists.points[some] - lists.centres[batch.cell_of_row]
         farthest = distances[lists.order[some].long(), -1]
-        # Of too many, some were left out; if all found are copies of the point, it does not matter.
+        # Of too many, some were left out; if all found are its duplicates, it does not matter.
         bounds.masked_fill_(counts > capacity.kept, -torch.inf)
         sure[some] = (farthest == 0) | surely_nearest(
             farthest, bounds, own.square().sum(dim=1).sqrt(), width
@@ -75,7 +75,7 @@ def search(
 
 
 def keys_of(lists: Lists, rows: Tensor, candidates: Tensor, counts: Tensor) -> Tensor:
-    """Return keys by exact distances; see :func:`dtsne.neighbors._keys_torch.keys_of`."""
+    """Return keys by exact distances; see :func:`dtsne.neighbors._ivf_torch.keys_of`."""
     n_rows, n_candidates = candidates.shape
     width = lists.points.shape[1]
     keys = torch.empty((n_rows, n_candidates), dtype=torch.int64, device=rows.device)

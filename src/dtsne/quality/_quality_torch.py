@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from dtsne.neighbors._ivf_torch import one_cell
-from dtsne.neighbors._keys_torch import keys_of_all, nearest_of_all
+from dtsne.neighbors._ivf_torch import keys_of_all, nearest_of_all, one_cell
 from dtsne.neighbors._search_torch import nearest
 from dtsne.quality._inputs import Spaces
 from dtsne.runtime._arrays import to_host
