@@ -302,11 +302,15 @@ def test_other_distances(metric):
 
 def test_neighbours_of_many_points_are_searched_for_approximately(monkeypatch):
     X, Y, labels = blobs(n=900)
-    exact = report_of(X, Y, labels=labels, perplexity=20, **OPTIONS)
+    options = OPTIONS | {"labels": labels, "perplexity": 20, "sigma": np.ones(len(X))}
+    exact = report_of(X, Y, **options)
     assert exact.search_recall == 1
     monkeypatch.setattr("dtsne.neighbors._base.MAX_EXACT_NEIGHBORS", 500)
-    found = report_of(X, Y, labels=labels, perplexity=20, **OPTIONS)
+    found = report_of(X, Y, **options)
     assert found.search_recall >= 0.99
+    # With a unit, radii are absolute: few differ at all.
+    radii = found.points.log_radius_data - exact.points.log_radius_data
+    assert np.mean(np.abs(radii) > 1e-9) < 0.05
     difference = found.points.density_residual - exact.points.density_residual
     # The median, which residuals are around, may be that of a point with another radius.
     shift = np.median(difference)

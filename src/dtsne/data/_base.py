@@ -40,7 +40,7 @@ class Data(ABC):
 
     Distances are in a unit that makes them of size 1 or so: squares of 1e-200 or 1e200 leave the
     range of floats. `unit` is a power of two, which changes no digit. Neighbours are found by an
-    index over the data, :func:`dtsne.neighbors._base.index_for`. Arrays that go into the map
+    index over the data, `NeighborIndex.build`. Arrays that go into the map
     (`squared_distances`, `principal_axes`) are numpy's where `device` is None, and tensors on the
     device elsewhere; all others are numpy's.
 
